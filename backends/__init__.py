@@ -1,0 +1,1 @@
+"""Who answers: language models that lm-eval does not ship."""

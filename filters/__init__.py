@@ -1,0 +1,1 @@
+"""Replies in, answers and verdicts out."""

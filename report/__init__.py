@@ -1,0 +1,1 @@
+"""Verdict rows in, numbers with intervals out; and the command line."""

@@ -1,0 +1,1 @@
+"""Programs that nobody trusts in, what they returned out. Standard library only."""
