@@ -1,0 +1,130 @@
+"""What a sample may ask of the kernel in, a filter program for the kernel's seccomp out.
+
+Everything that is not listed is refused: with "not permitted" where the call is an old one, with "no such
+call" where it is new, so that a C library falls back to the old one. Threads are allowed and processes are
+not: that makes the per-process limits of memory and CPU time limits of the whole sample.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from collections.abc import Sequence
+
+from . import syscalls
+from .call_numbers import call_numbers
+
+_FREE = """
+read write pread64 pwrite64 readv writev preadv pwritev preadv2 pwritev2 open openat openat2 close
+close_range stat fstat lstat newfstatat statx access faccessat faccessat2 lseek readlink readlinkat
+getdents getdents64 getcwd chdir fchdir dup dup2 dup3 pipe pipe2 poll ppoll select pselect6 epoll_create
+epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2 timerfd_create
+timerfd_settime timerfd_gettime signalfd signalfd4 mmap mprotect munmap mremap madvise brk msync mincore
+membarrier mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat
+umask truncate ftruncate fallocate fsync fdatasync flock sendfile copy_file_range fadvise64 readahead
+statfs fstatfs rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend
+sigaltstack restart_syscall pause alarm setitimer getitimer futex futex_waitv set_robust_list
+get_robust_list set_tid_address rseq arch_prctl sched_yield sched_getaffinity sched_getparam
+sched_getscheduler sched_get_priority_max sched_get_priority_min getcpu nanosleep clock_nanosleep
+clock_gettime clock_getres gettimeofday time times getrusage getrlimit setrlimit getpid getppid gettid
+getuid geteuid getgid getegid getresuid getresgid getgroups getpgrp getpgid getsid getpriority capget
+uname sysinfo getrandom exit exit_group wait4 waitid recvfrom recvmsg recvmmsg shutdown getsockname
+getpeername getsockopt setsockopt
+"""
+# A file's mode, owner and times: Landlock does not guard them, so only a read-only file view makes them free.
+_FILE_ATTRIBUTES = """
+chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat setxattr
+lsetxattr fsetxattr removexattr
+"""
+
+_FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)  # duplicate, flags, locks, size of a pipe
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, its size, bytes waiting, flags
+_PRCTL = (3, 15, 16, 0x53564D41)  # is it dumpable, a thread's name, a mapping's name
+_AF_UNIX, _SOCK_STREAM, _SOCK_KIND = 1, 1, 0xF
+_CLONE_THREAD = 0x00010000
+_CLONE_NAMESPACES = 0x7E020000
+
+_ALLOW = 0x7FFF0000
+_KILL = 0x80000000
+_ERRNO = 0x00050000
+_EPERM, _ENOSYS = 1, 38
+_FIRST_NEW_CALL = 424
+_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_X32_BIT = 0x40000000
+_LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
+_Code = list[tuple[int, int, int, int]]
+
+
+def _returns(value: int) -> tuple[int, int, int, int]:
+    return (_RETURN, 0, 0, value)
+
+
+def _argument(index: int, *, high: bool = False) -> tuple[int, int, int, int]:
+    return (_LOAD, 0, 0, 16 + 8 * index + (4 if high else 0))
+
+
+def _one_of(index: int, values: Sequence[int], mask: int | None = None) -> _Code:
+    """Allow when the low half of an argument, masked, is one of the values; refuse otherwise."""
+    code = [_argument(index)]
+    if mask is not None:
+        code.append((_AND, 0, 0, mask))
+    for value in values:
+        code += [(_EQUAL, 0, 1, value), _returns(_ALLOW)]
+    return [*code, _returns(_ERRNO | _EPERM)]
+
+
+def _null(index: int) -> _Code:
+    refuse = _returns(_ERRNO | _EPERM)
+    return [
+        _argument(index, high=True), (_EQUAL, 1, 0, 0), refuse,
+        _argument(index), (_EQUAL, 1, 0, 0), refuse, _returns(_ALLOW),
+    ]  # fmt: skip
+
+
+def _checked_calls(own_pid: int) -> dict[str, _Code]:
+    stream_pair = [_argument(0), (_EQUAL, 1, 0, _AF_UNIX), _returns(_ERRNO | _EPERM)]
+    return {
+        "clone": _one_of(0, [_CLONE_THREAD], _CLONE_THREAD | _CLONE_NAMESPACES),
+        "clone3": [_returns(_ERRNO | _ENOSYS)],
+        "socketpair": stream_pair + _one_of(1, [_SOCK_STREAM], _SOCK_KIND),
+        "sendto": _null(4),
+        "kill": _one_of(0, [own_pid]),
+        "tgkill": _one_of(0, [own_pid]),
+        "prlimit64": _one_of(0, [0, own_pid]),
+        "prctl": _one_of(0, _PRCTL),
+        "ioctl": _one_of(1, _IOCTL),
+        "fcntl": _one_of(1, _FCNTL),
+    }
+
+
+@functools.lru_cache(maxsize=64)
+def build(machine: str, *, own_pid: int, file_attributes: bool) -> bytes:
+    """Return the filter for ``machine`` as the kernel reads it.
+
+    ``own_pid`` is the sample's process id as it sees it itself: signals go to nobody else.
+    ``file_attributes`` lets it change a file's mode, owner and times.
+    """
+    numbers = call_numbers(machine)
+    code: _Code = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCH[machine]), _returns(_KILL), (_LOAD, 0, 0, 0)]
+    if machine == "x86_64":
+        code += [(_AT_LEAST, 0, 1, _X32_BIT), _returns(_KILL)]
+    for name, block in _checked_calls(own_pid).items():
+        if name in numbers:
+            code += [(_EQUAL, 0, len(block), numbers[name]), *block]
+    free = (_FREE + (_FILE_ATTRIBUTES if file_attributes else "")).split()
+    for number in sorted(numbers[name] for name in free if name in numbers):
+        code += [(_EQUAL, 0, 1, number), _returns(_ALLOW)]
+    code += [(_AT_LEAST, 0, 1, _FIRST_NEW_CALL), _returns(_ERRNO | _ENOSYS), _returns(_ERRNO | _EPERM)]
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
+
+
+def load(code: bytes) -> None:
+    """Put this process under the filter for ever; it needs no-new-privileges set."""
+    program = _Program(len(code) // 8, code)
+    set_mode_filter = 1
+    syscalls.syscall("seccomp", set_mode_filter, 0, ctypes.byref(program))

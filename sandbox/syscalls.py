@@ -1,0 +1,147 @@
+"""Kernel calls that the standard library lacks: numbers and arguments in, results or OSError out."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import platform
+from collections.abc import Callable
+
+from .call_numbers import call_numbers
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+_CLONE_CHILD_CLEARTID = 0x00200000
+_CLONE_CHILD_SETTID = 0x01000000
+_SIGCHLD = 17
+
+MS_RDONLY = 1
+MS_NOSUID = 2
+MS_NODEV = 4
+MS_NOEXEC = 8
+MS_REMOUNT = 32
+MS_BIND = 4096
+MS_REC = 16384
+MS_PRIVATE = 1 << 18
+MNT_DETACH = 2
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+PR_SET_SECUREBITS = 28
+PR_SET_NO_NEW_PRIVS = 38
+PR_GET_TID_ADDRESS = 40
+PR_CAP_AMBIENT = 47
+
+
+def machine() -> str:
+    """Return the architecture's name as the filter tables use it."""
+    return platform.machine()
+
+
+@functools.lru_cache(maxsize=1)
+def _libc() -> ctypes.PyDLL:
+    # PyDLL keeps the interpreter lock during the call: a clone must not come back to a lost lock.
+    return ctypes.PyDLL(None, use_errno=True)
+
+
+def _checked(result: int, name: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+def syscall(name: str, *arguments: object) -> int:
+    """Make the raw call ``name``; raise OSError naming the call."""
+    number = call_numbers(machine())[name]
+    libc = _libc()
+    libc.syscall.restype = ctypes.c_long
+    values = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    return _checked(libc.syscall(ctypes.c_long(number), *values), name)
+
+
+def prctl(option: int, *values: int) -> int:
+    """Call prctl with up to four numbers."""
+    padded = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
+    return _checked(_libc().prctl(ctypes.c_int(option), *padded), f"prctl({option})")
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces named by ``flags`` for new ones."""
+    _checked(_libc().unshare(ctypes.c_int(flags)), "unshare")
+
+
+def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    """Mount ``source`` of type ``kind`` at ``target``."""
+    result = _libc().mount(
+        source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode()
+    )
+    _checked(result, f"mount {target}")
+
+
+def detach_mount(target: str) -> None:
+    """Take the mount at ``target`` out of sight now and let it go when nothing uses it."""
+    _checked(_libc().umount2(target.encode(), ctypes.c_int(MNT_DETACH)), f"umount {target}")
+
+
+def set_hostname(name: str) -> None:
+    """Name the host of the current UTS namespace."""
+    encoded = name.encode()
+    _checked(_libc().sethostname(encoded, ctypes.c_size_t(len(encoded))), "sethostname")
+
+
+def close_all_but(keep: set[int]) -> None:
+    """Close every descriptor that is not in ``keep``."""
+    low = 0
+    for fd in sorted(keep):
+        if fd > low:
+            _close_span(low, fd - 1)
+        low = fd + 1
+    _close_span(low, 0xFFFFFFFF)
+
+
+def _close_span(first: int, last: int) -> None:
+    try:
+        syscall("close_range", first, last, 0)
+    except OSError:  # kernels before 5.9
+        os.closerange(first, min(last, 65536) + 1)
+
+
+@functools.lru_cache(maxsize=1)
+def _thread_id_address() -> int:
+    """Return where the C library keeps the main thread's id, or 0 where the kernel does not say."""
+    address = ctypes.c_void_p()
+    if _libc().prctl(PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) != 0:
+        return 0
+    return address.value or 0
+
+
+def fork_with(flags: int) -> int:
+    """Fork into the new namespaces of ``flags``; return 0 in the child, its pid in the parent.
+
+    The C library's fork takes no flags, so the raw call is made; as fork does, it lets the kernel
+    store the child's thread id where the C library keeps it. The caller must have one thread only.
+    """
+    if not flags:
+        return os.fork()
+    python: Callable[[str], object] = lambda name: getattr(ctypes.pythonapi, name)()  # noqa: E731
+    address = _thread_id_address()
+    if address:
+        flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID
+    tail = (0, address, 0) if machine() == "x86_64" else (0, 0, address)
+    python("PyOS_BeforeFork")
+    try:
+        pid = syscall("clone", flags | _SIGCHLD, 0, *tail)
+    except OSError:
+        python("PyOS_AfterFork_Parent")
+        raise
+    python("PyOS_AfterFork_Parent" if pid else "PyOS_AfterFork_Child")
+    return pid
