@@ -1,0 +1,44 @@
+"""A visible reply comes in; its own turn goes out, without special tokens and turns the model made up."""
+
+from __future__ import annotations
+
+import re
+
+# Tokens that begin a turn or a text: what stands before the first answer is no part of it.
+_OPENERS = re.compile(
+    r"<\|(?:im_start|start_header_id|begin_of_text|startoftext|start|header_start)\|>(?:\s*(?:assistant|model)\b)?"
+    r"|<[｜|]begin[▁_]of[▁_]sentence[｜|]>|<\|end_header_id\|>|<\|header_end\|>|<\|message\|>"
+    r"|<start_of_turn>(?:model)?|<\|(?:assistant|ASSISTANT)\|>|<[｜|]Assistant[｜|]>|<BOS_TOKEN>|<bos>"
+    r"|<\|(?:START_RESPONSE|START_OF_TURN_TOKEN|CHATBOT_TOKEN)\|>|<s>(?=\s*(?:\[INST\]|```|\S))"
+)
+_INSTRUCTION = re.compile(r"\[INST\].*?\[/INST\]", re.DOTALL)
+# Tokens that end the turn: nothing after them was meant for the reader.
+_ENDERS = re.compile(
+    r"<\|(?:im_end|endoftext|eot_id|end_of_text|end|return|eom_id|eot|user|system|fim_pad|END_RESPONSE"
+    r"|END_OF_TURN_TOKEN|fim_end|file_sep)\|>|<file_sep>"
+    r"|<[｜|]end[▁_]of[▁_]sentence[｜|]>|<[｜|](?:User|EOT)[｜|]>|<\|EOT\|>|<end_of_turn>|<eos>|<EOS_TOKEN>|</s>"
+    r"|\[/?INST\]|<<SYS>>"
+)
+# A made-up next turn: a template's headline on a line of its own.
+_NEXT_TURN = re.compile(
+    r"^(?:#{2,4} ?(?:Instructions?|Input|User|Human|Question|Problem|Task|Exercise)\b ?\d*:?[ \t]*$"
+    r"|(?:\*\*)?(?:Human|User|USER|HUMAN|Instruction|Q)(?:\*\*)?:(?:\*\*)?(?:[ \t]|$))",
+    re.MULTILINE,
+)
+_OWN_TURN = re.compile(r"^#{2,4} ?(?:Response|Answer|Assistant|Output|Solution):?[ \t]*$", re.MULTILINE)
+
+
+def own_turn(text: str) -> str:
+    """Return the part of ``text`` that is the model's own first turn."""
+    text = _INSTRUCTION.sub("\n", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _OPENERS.sub("", text)
+    return _cut(_cut(text, _ENDERS), _NEXT_TURN)
+
+
+def _cut(text: str, mark: re.Pattern[str]) -> str:
+    """Cut ``text`` at the first ``mark`` that has something before it; a leading mark is only dropped."""
+    for match in mark.finditer(text):
+        head = _OWN_TURN.sub("", text[: match.start()])
+        if re.search(r"\w", head):
+            return text[: match.start()]
+    return text
