@@ -1,1 +1,5 @@
 """Who answers: language models that lm-eval does not ship."""
+
+from .register import register_backends
+
+__all__ = ["register_backends"]
