@@ -64,3 +64,10 @@ class Judgement:
     read_gold: str = ""
     debatable: str = ""
     verdict_otherwise: MathVerdict | None = None
+
+
+PASSING = frozenset({"passed", "right"})
+"""Verdicts that count as a pass; all others count as none."""
+
+AT_LIMIT = frozenset({"timed_out", "out_of_memory", "output_limit"})
+"""Verdicts of programs and answers that ran into a limit."""

@@ -1,0 +1,141 @@
+"""Programs and their problems in, exam results out; each program is run once for all pipelines."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+from lm_eval_strict.sandbox.records import (
+    CodeVerdict,
+    Exam,
+    ExamResult,
+    Isolation,
+    Limits,
+    Quirk,
+    Submission,
+    Suite,
+    SuiteResult,
+)
+
+from .problems import Problem, load_problems
+from .task_spec import TaskSpec, read_task
+
+ResultKey = tuple[str, str, str, str]
+
+
+class _Results:
+    """The exam results of this process, kept so that pipelines and equal programs share one run."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.by_key: dict[ResultKey, ExamResult] = {}
+
+
+_results = _Results()
+
+
+def exam_for(spec: TaskSpec, problem: Problem) -> Exam:
+    """Return the examiner's side of ``problem`` as the task ``spec`` judges it."""
+    judged_by_base = spec.overrides.get(problem.key) == Suite.BASE.value
+    is_plus = Suite.PLUS.value in spec.pipelines
+    base = load_problems("humaneval").by_key[problem.key] if is_plus else problem
+    return Exam(
+        exam_id=problem.row_hash,
+        task_id=problem.key,
+        entry_point=problem["entry_point"],
+        prompt=problem["prompt"],
+        canonical_solution=problem["canonical_solution"],
+        base_test=base["test"],
+        plus_test=problem["test"] if is_plus and not judged_by_base else None,
+        quirks=tuple(
+            Quirk(quirk["input"], quirk["careful_output"], quirk["kind"])
+            for quirk in spec.quirks
+            if quirk["task_id"] == problem.key
+        ),
+    )
+
+
+def limits_for(spec: TaskSpec, key: str) -> Limits:
+    """Return what one sample of the problem ``key`` may use; wall clock is a loose backstop over CPU time."""
+    cpu_s = float(spec.cpu_limits_s.get(key, Limits().cpu_s))
+    return Limits(cpu_s=cpu_s, wall_s=max(Limits().wall_s, 3 * cpu_s))
+
+
+def grade_programs(
+    task: str | TaskSpec,
+    programs: Sequence[tuple[str, str | None]],
+    *,
+    isolation: Isolation = Isolation.FULL,
+    workers: int | None = None,
+    on_result: Callable[[int, ExamResult], None] | None = None,
+) -> list[ExamResult]:
+    """Judge each program by every pipeline of the code task ``task``, in the sandbox, in parallel.
+
+    ``programs`` are pairs (problem's identifier, program); a program of None is a reply without one. Returns
+    one result per program, in order. ``workers`` None means one per usable CPU. ``on_result`` is called with
+    the index and the result of each program as it is there. Equal programs for one problem are run once.
+    Raises ``SandboxUnavailable`` where the machine cannot give ``isolation``.
+    """
+    spec = task if isinstance(task, TaskSpec) else read_task(task)
+    problems = load_problems(spec.dataset).by_key
+    keys = [_result_key(spec, problems[key], program, isolation) for key, program in programs]
+    found: dict[ResultKey, ExamResult] = {}
+    waiting: dict[ResultKey, list[int]] = {}
+    for index, ((problem_key, program), key) in enumerate(zip(programs, keys, strict=True)):
+        if program is None:
+            found[key] = no_program(spec, problem_key, isolation)
+        elif key in _results.by_key:
+            found[key] = _results.by_key[key]
+        else:
+            waiting.setdefault(key, []).append(index)
+            continue
+        if on_result is not None:
+            on_result(index, found[key])
+    if waiting:
+        found.update(_run(spec, programs, waiting, isolation, workers, on_result))
+    return [found[key] for key in keys]
+
+
+def _run(
+    spec: TaskSpec,
+    programs: Sequence[tuple[str, str | None]],
+    waiting: Mapping[ResultKey, list[int]],
+    isolation: Isolation,
+    workers: int | None,
+    on_result: Callable[[int, ExamResult], None] | None,
+) -> dict[ResultKey, ExamResult]:
+    from lm_eval_strict.sandbox.session import Sandbox
+
+    problems = load_problems(spec.dataset).by_key
+    suites = tuple(Suite(name) for name in spec.pipelines)
+    unique = [programs[indices[0]] for indices in waiting.values()]
+    exams = {problems[key].row_hash: exam_for(spec, problems[key]) for key, _ in unique}
+    submissions = [
+        Submission(problems[key].row_hash, str(program), suites, limits_for(spec, key))
+        for key, program in unique
+    ]
+    result_keys = list(waiting)
+
+    def on_submission(number: int, result: ExamResult) -> None:
+        if all(suite.verdict is not CodeVerdict.HARNESS_ERROR for suite in result.suites):
+            with _results.lock:
+                _results.by_key[result_keys[number]] = result
+        for index in waiting[result_keys[number]] if on_result is not None else ():
+            on_result(index, result)
+
+    with Sandbox(isolation=isolation, workers=workers) as sandbox:
+        results = sandbox.grade(exams, submissions, on_result=on_submission)
+    return dict(zip(result_keys, results, strict=True))
+
+
+def _result_key(spec: TaskSpec, problem: Problem, program: str | None, isolation: Isolation) -> ResultKey:
+    program_hash = hashlib.sha256((program or "").encode("utf-8", "surrogatepass")).hexdigest()
+    program_hash = "none" if program is None else program_hash
+    return (spec.digest, problem.row_hash, program_hash, isolation.value)
+
+
+def no_program(spec: TaskSpec, key: str, isolation: Isolation) -> ExamResult:
+    """Return the result of a reply that hands in no program: nothing was run."""
+    judged = tuple(SuiteResult(Suite(name), CodeVerdict.NO_PROGRAM) for name in spec.pipelines)
+    return ExamResult(judged, isolation, limits_for(spec, key))
