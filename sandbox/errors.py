@@ -7,7 +7,7 @@ Exception
 from __future__ import annotations
 
 
-class SandboxUnavailable(Exception):  # noqa: N818 - it says a state of the machine, as callers read it
+class SandboxUnavailable(Exception):
     """Say in one line why the asked isolation cannot be had, and what would give it."""
 
     def __init__(self, reason: str, remedy: str = "") -> None:

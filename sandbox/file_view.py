@@ -20,7 +20,7 @@ from . import syscalls
 WORK = "/var/tmp"
 _PACKAGES = "/usr/lib/packages"
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-_MASKED = ("site-packages", "dist-packages")
+MASKED = frozenset({"site-packages", "dist-packages"})
 _LIBRARY_ROOTS = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 _PASSWD = "nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
 # statvfs flag -> mount flag: a remount may only add to what the host has set.
@@ -37,7 +37,7 @@ class Entry:
 
 def folders() -> list[Entry]:
     """List the folders of Python code that a program may import from."""
-    stdlib = os.path.dirname(os.path.realpath(os.__file__))  # noqa: PTH120
+    stdlib = os.path.dirname(os.path.realpath(os.__file__))
     neutral = f"/usr/lib/python{sys.version_info.major}.{sys.version_info.minor}"
     found = [Entry(stdlib, neutral)]
     extensions = _extension_folder()
@@ -57,7 +57,7 @@ def _extension_folder() -> str | None:
     import _ctypes
 
     origin = getattr(_ctypes, "__file__", None)
-    return os.path.dirname(os.path.realpath(origin)) if origin else None  # noqa: PTH120
+    return os.path.dirname(os.path.realpath(origin)) if origin else None
 
 
 @functools.lru_cache(maxsize=1)
@@ -86,15 +86,12 @@ def shared_objects() -> tuple[str, ...]:
 def _load_everything() -> list[str]:
     for entry in folders():
         for module in Path(entry.source).rglob("*.so"):
-            if not _MASKED_PARTS.intersection(module.parts[len(Path(entry.source).parts) :]):
+            if not MASKED.intersection(module.parts[len(Path(entry.source).parts) :]):
                 try:
                     ctypes.CDLL(str(module))
                 except OSError:  # a module whose library is not installed cannot be imported either
                     continue
     return list(_loaded_objects())
-
-
-_MASKED_PARTS = frozenset(_MASKED)
 
 
 class _LinkMap(ctypes.Structure):
@@ -121,10 +118,10 @@ def library_entries(inside: list[Entry]) -> list[Entry]:
     roots = tuple(entry.source + "/" for entry in inside)
     names = [name for name in shared_objects() if not os.path.realpath(name).startswith(roots)]
     libc = next((name for name in names if "/libc.so" in name), "/usr/lib/libc.so")
-    default = os.path.dirname(libc)  # noqa: PTH120 - a folder that the loader searches by itself
+    default = os.path.dirname(libc)
     entries = {}
     for name in names:
-        place = name if name.startswith(_LIBRARY_ROOTS) else f"{default}/{os.path.basename(name)}"  # noqa: PTH119
+        place = name if name.startswith(_LIBRARY_ROOTS) else f"{default}/{os.path.basename(name)}"
         target = place if place.startswith("/usr/") else f"/usr{place}"
         entries[target] = Entry(os.path.realpath(name), target)
     return list(entries.values())
@@ -141,21 +138,21 @@ def enter() -> list[Entry]:
     root = _mount_point([entry.source for entry in (*inside, *libraries)])
     syscalls.mount("view", root, "tmpfs", syscalls.MS_NOSUID, "mode=755,size=1m,nr_inodes=4096")
     for folder in ("/usr/lib", "/usr/lib64", "/etc", "/dev", WORK):
-        os.makedirs(root + folder, exist_ok=True)  # noqa: PTH103
+        os.makedirs(root + folder, exist_ok=True)
     for link, target in {
         "/lib": "usr/lib", "/lib64": "usr/lib64", "/tmp": WORK[1:], "/dev/shm": ".." + WORK,
     }.items():  # fmt: skip
-        os.symlink(target, root + link)  # noqa: PTH211
+        os.symlink(target, root + link)
     Path(root + "/etc/passwd").write_text(_PASSWD, encoding="ascii")
     for entry in inside:
-        os.makedirs(root + entry.target)  # noqa: PTH103
+        os.makedirs(root + entry.target)
         _show(entry.source, root + entry.target)
-        for name in _MASKED:
-            if os.path.isdir(f"{root}{entry.target}/{name}"):  # noqa: PTH112
+        for name in sorted(MASKED):
+            if os.path.isdir(f"{root}{entry.target}/{name}"):
                 _mask(f"{root}{entry.target}/{name}")
     devices = [Entry(f"/dev/{name}", f"/dev/{name}") for name in _DEVICES]
     for entry in (*libraries, *devices):
-        os.makedirs(os.path.dirname(root + entry.target), exist_ok=True)  # noqa: PTH103, PTH120
+        os.makedirs(os.path.dirname(root + entry.target), exist_ok=True)
         Path(root + entry.target).touch()
         _show(entry.source, root + entry.target)
     _freeze(root)
@@ -169,7 +166,7 @@ def enter() -> list[Entry]:
 def _mount_point(sources: list[str]) -> str:
     """Choose a folder of the host to build on: any that hides none of the sources."""
     for candidate in ("/mnt", "/media", "/srv", "/opt", "/var/tmp", "/tmp", "/run"):
-        if os.path.isdir(candidate) and not any(s.startswith(candidate + "/") for s in sources):  # noqa: PTH112
+        if os.path.isdir(candidate) and not any(s.startswith(candidate + "/") for s in sources):
             return candidate
     raise FileNotFoundError(2, "no folder to build the file view on")
 

@@ -49,7 +49,7 @@ def rule_set(readable: Sequence[str], writable: Sequence[str]) -> int:
 def _allow(rules: int, path: str, rights: int) -> None:
     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        if not os.path.isdir(path):  # noqa: PTH112
+        if not os.path.isdir(path):
             rights &= _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
         attributes = struct.pack("=Qi", rights, fd)
         syscalls.syscall("landlock_add_rule", rules, _RULE_PATH, ctypes.c_char_p(attributes), 0)

@@ -6,33 +6,43 @@ import os
 from pathlib import Path
 
 from . import syscalls
+from .layers import Layer
 
 SAMPLE_UID = 65534
-_WORKER = (
-    syscalls.CLONE_NEWNS | syscalls.CLONE_NEWIPC | syscalls.CLONE_NEWUTS | syscalls.CLONE_NEWNET
-)  # fmt: skip
-SAMPLE = syscalls.CLONE_NEWPID | syscalls.CLONE_NEWNS
+_FLAGS = {
+    Layer.FILE_VIEW: syscalls.CLONE_NEWNS,
+    Layer.IPC_NAMESPACE: syscalls.CLONE_NEWIPC,
+    Layer.UTS_NAMESPACE: syscalls.CLONE_NEWUTS,
+    Layer.NETWORK_NAMESPACE: syscalls.CLONE_NEWNET,
+}
+_HOST_NAME = "sandbox"
 
 
-def enter() -> bool:
-    """Leave the host's namespaces; return whether a sample can have a user id of its own.
+def enter(absent: frozenset[Layer]) -> int | None:
+    """Leave the host's namespaces; return the user id that samples take, None where they keep ours.
 
     Root keeps every user id, so that a sample can run as nobody; an ordinary user has one id only, and it
     is shown as nobody's. The caller has one thread. Raises OSError naming the step that was refused.
     """
+    flags = sum(flag for layer, flag in _FLAGS.items() if layer not in absent)
     uid, gid = os.geteuid(), os.getegid()
-    if uid == 0:
-        _unshare_mapped_by_helper()
-    else:
-        syscalls.unshare(syscalls.CLONE_NEWUSER | _WORKER)
+    pdeathsig = syscalls.death_signal()
+    if uid != 0:
+        syscalls.unshare(syscalls.CLONE_NEWUSER | flags)
         Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
         Path("/proc/self/uid_map").write_text(f"{SAMPLE_UID} {uid} 1", encoding="ascii")
         Path("/proc/self/gid_map").write_text(f"{SAMPLE_UID} {gid} 1", encoding="ascii")
-    syscalls.set_hostname("sandbox")
-    return uid == 0
+    elif Layer.USER_NAMESPACE in absent:
+        syscalls.unshare(flags)
+    else:
+        _unshare_mapped_by_helper(syscalls.CLONE_NEWUSER | flags)
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, pdeathsig)  # a change of rights clears it
+    if Layer.UTS_NAMESPACE not in absent:
+        syscalls.set_hostname(_HOST_NAME)
+    return SAMPLE_UID if uid == 0 else None
 
 
-def _unshare_mapped_by_helper() -> None:
+def _unshare_mapped_by_helper(flags: int) -> None:
     """Unshare as root: only a process that stays behind may map more than one user id."""
     uid_map, gid_map = (
         _identity(Path(f"/proc/self/{name}").read_text("ascii")) for name in ("uid_map", "gid_map")
@@ -51,7 +61,7 @@ def _unshare_mapped_by_helper() -> None:
             os._exit(1)
     os.close(reader)
     try:
-        syscalls.unshare(syscalls.CLONE_NEWUSER | _WORKER)
+        syscalls.unshare(flags)
         os.write(writer, b"x")
     finally:
         os.close(writer)

@@ -20,7 +20,7 @@ def fix_environment() -> None:
 
 def move_modules(entries: Sequence[Entry]) -> None:
     """Make loaded modules and the import path name the new places, so that later imports find them."""
-    search = [os.path.dirname(e.target) if e.target.endswith("/numpy") else e.target for e in entries]  # noqa: PTH120
+    search = [os.path.dirname(e.target) if e.target.endswith("/numpy") else e.target for e in entries]
     stdlib = entries[0].target
     sys.path[:] = list(dict.fromkeys([*search[:1], f"{stdlib}/lib-dynload", *search[1:]]))
     sys.path = [path for path in sys.path if not path.endswith("numpy.libs")]

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 
 from . import syscalls
+from .layers import Layer
 
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_CAPABILITY = 63
 
 
-def forbid_new_privileges() -> None:
-    """Make every later exec unable to give rights; inherited, and never undone."""
-    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+def close_ways_up(absent: frozenset[Layer]) -> None:
+    """Make every later exec unable to give rights, and empty the bounding set; children inherit both.
+
+    What capabilities this process holds now it keeps; where it holds none there is no set to empty.
+    """
+    if Layer.NO_NEW_PRIVILEGES not in absent or Layer.SECCOMP not in absent:
+        syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+    if Layer.NO_CAPABILITIES not in absent:
+        _empty_bounding_set()
 
 
-def empty_bounding_set() -> None:
-    """Take every capability out of reach for ever; what is held now stays held."""
+def _empty_bounding_set() -> None:
     for capability in range(_LAST_CAPABILITY + 1):
         try:
             syscalls.prctl(syscalls.PR_CAPBSET_DROP, capability)
         except OSError as error:
-            if error.errno == 22:  # the kernel has no capability of that number
+            if error.errno in (errno.EINVAL, errno.EPERM):  # past the kernel's last one; not ours to drop
                 return
             raise
 

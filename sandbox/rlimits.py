@@ -7,15 +7,9 @@ import math
 from .records import Limits
 
 OPEN_FILES = 64
-STACK_MIB = 64
+PAGE_BYTES = 4096
+_STACK_MIB = 64
 _MIB = 1 << 20
-
-
-def address_space_mib() -> int:
-    """Return how much address space this process has mapped, in MiB."""
-    with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123
-        pages = int(statm.read().split()[0])
-    return pages * 4096 // _MIB
 
 
 def cpu_limit_s(limits: Limits) -> int:
@@ -23,15 +17,16 @@ def cpu_limit_s(limits: Limits) -> int:
     return max(1, math.ceil(limits.cpu_s))
 
 
-def apply(limits: Limits, base_mib: int) -> None:
-    """Set the limits on this process; ``base_mib`` is what was mapped before the program came.
+def apply(limits: Limits, mapped_mib: int) -> None:
+    """Set the limits on this process; ``mapped_mib`` is what was mapped before the program came.
 
-    Soft and hard limit are equal, so that no signal comes first that a program could ignore.
+    Soft and hard limit are equal, so that no signal comes first that a program could ignore. The number
+    of processes does not bind root; no sample that keeps root's user has a promise of that.
     """
     import resource  # absent on Windows
 
     bounds = {
-        resource.RLIMIT_AS: (base_mib + limits.memory_mib) * _MIB,
+        resource.RLIMIT_AS: (mapped_mib + limits.memory_mib) * _MIB,
         resource.RLIMIT_CPU: cpu_limit_s(limits),
         resource.RLIMIT_FSIZE: limits.file_mib * _MIB,
         resource.RLIMIT_NOFILE: OPEN_FILES,
@@ -40,7 +35,7 @@ def apply(limits: Limits, base_mib: int) -> None:
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_SIGPENDING: 256,
-        resource.RLIMIT_STACK: STACK_MIB * _MIB,
+        resource.RLIMIT_STACK: _STACK_MIB * _MIB,
     }
     for kind, bound in bounds.items():
         hard = resource.getrlimit(kind)[1]

@@ -52,7 +52,8 @@ _EPERM, _ENOSYS = 1, 38
 _FIRST_NEW_CALL = 424
 _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000
-_LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
+_LOAD, _AND, _JUMP, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x06
+_OWN_PID = 0x7A5A5A5A  # stands for the process id until there is one: greater than any
 _Code = list[tuple[int, int, int, int]]
 
 
@@ -98,33 +99,54 @@ def _checked_calls(own_pid: int) -> dict[str, _Code]:
     }
 
 
-@functools.lru_cache(maxsize=64)
-def build(machine: str, *, own_pid: int, file_attributes: bool) -> bytes:
-    """Return the filter for ``machine`` as the kernel reads it.
+@functools.lru_cache(maxsize=4)
+def build(machine: str, *, file_attributes: bool) -> bytes:
+    """Return the filter for ``machine`` as the kernel reads it, but for the sample's process id.
 
-    ``own_pid`` is the sample's process id as it sees it itself: signals go to nobody else.
-    ``file_attributes`` lets it change a file's mode, owner and times.
+    ``file_attributes`` lets a sample change a file's mode, owner and times.
     """
     numbers = call_numbers(machine)
-    code: _Code = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCH[machine]), _returns(_KILL), (_LOAD, 0, 0, 0)]
-    if machine == "x86_64":
-        code += [(_AT_LEAST, 0, 1, _X32_BIT), _returns(_KILL)]
-    for name, block in _checked_calls(own_pid).items():
-        if name in numbers:
-            code += [(_EQUAL, 0, len(block), numbers[name]), *block]
+    ends = {numbers[name]: block for name, block in _checked_calls(_OWN_PID).items() if name in numbers}
     free = (_FREE + (_FILE_ATTRIBUTES if file_attributes else "")).split()
-    for number in sorted(numbers[name] for name in free if name in numbers):
-        code += [(_EQUAL, 0, 1, number), _returns(_ALLOW)]
-    code += [(_AT_LEAST, 0, 1, _FIRST_NEW_CALL), _returns(_ERRNO | _ENOSYS), _returns(_ERRNO | _EPERM)]
+    ends |= {numbers[name]: [_returns(_ALLOW)] for name in free if name in numbers}
+    code: _Code = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCH[machine]), _returns(_KILL), (_LOAD, 0, 0, 0)]
+    code += _tree(_spans(ends, foreign=[_returns(_KILL)]))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+def _spans(ends: dict[int, _Code], *, foreign: _Code) -> list[tuple[int, _Code]]:
+    """Cut the line of all call numbers into spans of one fate each: first number, what to do.
+
+    Numbers from the x32 bit on belong to another calling convention, and are nobody's elsewhere.
+    """
+    refused, unknown = [_returns(_ERRNO | _EPERM)], [_returns(_ERRNO | _ENOSYS)]
+    spans: list[tuple[int, _Code]] = []
+    for number in range(max(_FIRST_NEW_CALL, *ends) + 2):
+        fate = ends.get(number, refused if number < _FIRST_NEW_CALL else unknown)
+        if not spans or spans[-1][1] != fate:
+            spans.append((number, fate))
+    return [*spans, (_X32_BIT, foreign)]
+
+
+def _tree(spans: list[tuple[int, _Code]]) -> _Code:
+    """Look a number up by halves: the kernel tries every number when a filter is loaded, for each sample."""
+    if len(spans) == 1:
+        return spans[0][1]
+    middle = len(spans) // 2
+    low, high = _tree(spans[:middle]), _tree(spans[middle:])
+    return [(_AT_LEAST, 0, 1, spans[middle][0]), (_JUMP, 0, 0, len(low)), *low, *high]
 
 
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
-def load(code: bytes) -> None:
-    """Put this process under the filter for ever; it needs no-new-privileges set."""
+def load(code: bytes, own_pid: int) -> None:
+    """Put this process under the filter for ever; it needs no-new-privileges set.
+
+    ``own_pid`` is the process's id as it sees it itself: signals go to nobody else.
+    """
+    code = code.replace(struct.pack("=I", _OWN_PID), struct.pack("=I", own_pid))
     program = _Program(len(code) // 8, code)
     set_mode_filter = 1
     syscalls.syscall("seccomp", set_mode_filter, 0, ctypes.byref(program))

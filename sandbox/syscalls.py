@@ -32,7 +32,7 @@ MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
 
 PR_SET_PDEATHSIG = 1
-PR_SET_DUMPABLE = 4
+PR_GET_PDEATHSIG = 2
 PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
 PR_SET_SECUREBITS = 28
@@ -72,6 +72,13 @@ def prctl(option: int, *values: int) -> int:
     """Call prctl with up to four numbers."""
     padded = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
     return _checked(_libc().prctl(ctypes.c_int(option), *padded), f"prctl({option})")
+
+
+def death_signal() -> int:
+    """Return the signal that this process gets when its parent ends; 0 for none."""
+    value = ctypes.c_int()
+    _checked(_libc().prctl(PR_GET_PDEATHSIG, ctypes.byref(value), 0, 0, 0), "prctl(PR_GET_PDEATHSIG)")
+    return value.value
 
 
 def unshare(flags: int) -> None:
