@@ -7,6 +7,7 @@ mounted inside the caller's private mount namespace: the host has no mount point
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -85,12 +86,12 @@ def shared_objects() -> tuple[str, ...]:
 
 def _load_everything() -> list[str]:
     for entry in folders():
-        for module in Path(entry.source).rglob("*.so"):
-            if not MASKED.intersection(module.parts[len(Path(entry.source).parts) :]):
-                try:
-                    ctypes.CDLL(str(module))
-                except OSError:  # a module whose library is not installed cannot be imported either
-                    continue
+        for folder, inner, files in os.walk(entry.source):
+            inner[:] = [name for name in inner if name not in MASKED]
+            for name in files:
+                if name.endswith(".so"):
+                    with contextlib.suppress(OSError):  # its library is not installed: nobody can import it
+                        ctypes.CDLL(f"{folder}/{name}")
     return list(_loaded_objects())
 
 
@@ -190,9 +191,9 @@ def _freeze(target: str) -> None:
     syscalls.mount("", target, "", flags)
 
 
-def mount_work(limits_mib: int, inodes: int, uid: int, gid: int) -> None:
+def mount_work(size_mib: int, inodes: int, uid: int) -> None:
     """Give the current mount namespace an empty working folder of a bounded size, and go there."""
-    options = f"size={limits_mib}m,nr_inodes={inodes},mode=700,uid={uid},gid={gid}"
+    options = f"size={size_mib}m,nr_inodes={inodes},mode=700,uid={uid},gid={uid}"
     flags = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
     syscalls.mount("work", WORK, "tmpfs", flags, options)
     os.chdir(WORK)

@@ -58,9 +58,22 @@ from . import (
 from .cell import Cell, SampleEnd
 from .errors import SandboxUnavailable
 from .layers import Layer, guarantees
+from .probing import Capabilities, probe
 from .records import Isolation, Limits
+from .remedies import Remedy, remedies
 
-__all__ = ["Cell", "Layer", "SampleEnd", "guarantees", "open_cell", "sweep"]
+__all__ = [
+    "Capabilities",
+    "Cell",
+    "Layer",
+    "Remedy",
+    "SampleEnd",
+    "guarantees",
+    "open_cell",
+    "probe",
+    "remedies",
+    "sweep",
+]
 
 
 def open_cell(level: Isolation, limits: Limits, *, without: Iterable[Layer] = ()) -> Cell:
@@ -84,36 +97,36 @@ def open_cell(level: Isolation, limits: Limits, *, without: Iterable[Layer] = ()
         if Layer.ENVIRONMENT not in absent:
             neutral_paths.fix_environment()
         enter = _enter_full if level is Isolation.FULL else _enter_reduced
-        uid, rules, folder = enter(absent)
+        user, rules, folder = enter(absent)
         privileges.close_ways_up(absent)
         code = None
         if Layer.SECCOMP not in absent:
             code = seccomp.build(syscalls.machine(), file_attributes=level is Isolation.FULL)
     except (OSError, ValueError, KeyError) as error:
         raise SandboxUnavailable(f"isolation={level.value}: {error}") from error
-    return Cell(lock_in.Walls(level, absent, uid, rules, folder, code, null, statm), group)
+    return Cell(lock_in.Walls(level, absent, user, rules, folder, code, null, statm), group)
 
 
-def _enter_full(absent: frozenset[Layer]) -> tuple[int | None, int | None, str | None]:
-    uid = namespaces.enter(absent)
+def _enter_full(absent: frozenset[Layer]) -> tuple[privileges.User | None, int | None, str | None]:
+    user = namespaces.enter(absent)
     if Layer.FILE_VIEW not in absent:
         neutral_paths.move_modules(file_view.enter())
     rules = None
     if landlock.version() and Layer.LANDLOCK not in absent:
         rules = landlock.rule_set(["/"], ["/var", "/dev/null"])
-    return uid, rules, None
+    return user, rules, None
 
 
-def _enter_reduced(absent: frozenset[Layer]) -> tuple[int | None, int | None, str | None]:
+def _enter_reduced(absent: frozenset[Layer]) -> tuple[privileges.User | None, int | None, str | None]:
     if not landlock.version():
         raise OSError(38, "landlock: this kernel does not offer it, and nothing else keeps files apart")
-    uid = namespaces.SAMPLE_UID if os.geteuid() == 0 and reduced_view.readable_by_others() else None
+    user = reduced_view.sample_user()
     rules = None
-    folder = work_folder.make(uid)
+    folder = work_folder.make(user.file_uid if user else None)
     if Layer.LANDLOCK not in absent:
         rules = landlock.rule_set(reduced_view.readable_paths(), [folder, "/dev/null"])
     reduced_view.remember_listings()
-    return uid, rules, folder
+    return user, rules, folder
 
 
 def sweep() -> None:

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import file_view, landlock, namespaces, privileges, rlimits, seccomp, syscalls
+from . import file_view, landlock, privileges, rlimits, seccomp, syscalls
 from .layers import Layer
 from .records import Isolation, Limits
 
@@ -18,14 +18,14 @@ _WORK_INODES = 1024
 class Walls:
     """What a worker has prepared once for all of its samples.
 
-    ``uid`` is None where a sample keeps the worker's user, ``rules`` where there is no Landlock, and
+    ``user`` is None where a sample keeps the worker's, ``rules`` where there is no Landlock, and
     ``work_folder`` where each sample mounts one of its own; ``filter`` is a seccomp program. ``rules``,
     ``null`` and ``statm`` are descriptors.
     """
 
     level: Isolation
     without: frozenset[Layer]
-    uid: int | None
+    user: privileges.User | None
     rules: int | None
     work_folder: str | None
     filter: bytes | None
@@ -69,14 +69,13 @@ def _give_up_rights(walls: Walls, limits: Limits, mapped_mib: int) -> None:
     os.setsid()
     if walls.has(Layer.WORK_FOLDER):
         if walls.work_folder is None:
-            uid = namespaces.SAMPLE_UID
-            file_view.mount_work(limits.file_mib, _WORK_INODES, uid, uid)
+            file_view.mount_work(limits.file_mib, _WORK_INODES, privileges.NOBODY)
         else:
             os.chdir(walls.work_folder)
     if walls.has(Layer.RLIMITS):
         rlimits.apply(limits, mapped_mib)
-    if walls.uid is not None and walls.has(Layer.OWN_UID):
-        privileges.become(walls.uid, walls.uid)
+    if walls.user is not None and walls.has(Layer.OWN_UID):
+        privileges.become(walls.user)
     if walls.has(Layer.DEATH_WITH_PARENT):
         # After the change of user, which clears it. Were the worker dead by now, nobody would reap us: look.
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)

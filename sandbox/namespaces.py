@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import syscalls
+from . import privileges, syscalls
 from .layers import Layer
 
-SAMPLE_UID = 65534
 _FLAGS = {
     Layer.FILE_VIEW: syscalls.CLONE_NEWNS,
     Layer.IPC_NAMESPACE: syscalls.CLONE_NEWIPC,
@@ -18,8 +17,8 @@ _FLAGS = {
 _HOST_NAME = "sandbox"
 
 
-def enter(absent: frozenset[Layer]) -> int | None:
-    """Leave the host's namespaces; return the user id that samples take, None where they keep ours.
+def enter(absent: frozenset[Layer]) -> privileges.User | None:
+    """Leave the host's namespaces; return the user that samples become, None where they keep ours.
 
     Root keeps every user id, so that a sample can run as nobody; an ordinary user has one id only, and it
     is shown as nobody's. The caller has one thread. Raises OSError naming the step that was refused.
@@ -30,8 +29,8 @@ def enter(absent: frozenset[Layer]) -> int | None:
     if uid != 0:
         syscalls.unshare(syscalls.CLONE_NEWUSER | flags)
         Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-        Path("/proc/self/uid_map").write_text(f"{SAMPLE_UID} {uid} 1", encoding="ascii")
-        Path("/proc/self/gid_map").write_text(f"{SAMPLE_UID} {gid} 1", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"{privileges.NOBODY} {uid} 1", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"{privileges.NOBODY} {gid} 1", encoding="ascii")
     elif Layer.USER_NAMESPACE in absent:
         syscalls.unshare(flags)
     else:
@@ -39,7 +38,7 @@ def enter(absent: frozenset[Layer]) -> int | None:
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, pdeathsig)  # a change of rights clears it
     if Layer.UTS_NAMESPACE not in absent:
         syscalls.set_hostname(_HOST_NAME)
-    return SAMPLE_UID if uid == 0 else None
+    return privileges.User(privileges.NOBODY, privileges.NOBODY) if uid == 0 else None
 
 
 def _unshare_mapped_by_helper(flags: int) -> None:

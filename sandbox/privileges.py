@@ -5,12 +5,23 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+from dataclasses import dataclass
 
 from . import syscalls
 from .layers import Layer
 
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_CAPABILITY = 63
+_CAP_SETUID = 7
+NOBODY = 65534
+
+
+@dataclass(frozen=True)
+class User:
+    """The user that a sample becomes, and the one as which it opens files."""
+
+    uid: int
+    file_uid: int
 
 
 def close_ways_up(absent: frozenset[Layer]) -> None:
@@ -34,15 +45,25 @@ def _empty_bounding_set() -> None:
             raise
 
 
+def become(user: User) -> None:
+    """Become another user with no groups; with root's eye on files where ``file_uid`` says so."""
+    os.setgroups([])
+    if user.file_uid != user.uid:
+        syscalls.prctl(syscalls.PR_SET_KEEPCAPS, 1)
+    os.setresgid(user.uid, user.uid, user.uid)
+    os.setresuid(user.uid, user.uid, user.uid)
+    if user.file_uid != user.uid:
+        _set_capabilities(1 << _CAP_SETUID)
+        syscalls.set_file_uid(user.file_uid)
+        syscalls.prctl(syscalls.PR_SET_KEEPCAPS, 0)
+
+
 def drop_capabilities() -> None:
     """Give up every capability of this process: effective, permitted, inheritable, ambient."""
+    _set_capabilities(0)
+
+
+def _set_capabilities(low: int) -> None:
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    data = (ctypes.c_uint32 * 6)(*([0] * 6))
+    data = (ctypes.c_uint32 * 6)(low, low, 0, 0, 0, 0)
     syscalls.syscall("capset", header, data)
-
-
-def become(uid: int, gid: int) -> None:
-    """Become another user with no groups."""
-    os.setgroups([])
-    os.setresgid(gid, gid, gid)
-    os.setresuid(uid, uid, uid)

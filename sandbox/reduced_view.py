@@ -8,9 +8,10 @@ import stat
 import sys
 from pathlib import Path
 
-from . import file_view
+from . import file_view, privileges
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_FIRST_UID, _UIDS = 61000, 4000  # numbers that systems leave free, and that fit a container's map
 _LOADER_FILES = ("/etc/ld.so.cache", "/etc/ld-musl-x86_64.path")
 
 
@@ -26,12 +27,19 @@ def readable_paths() -> list[str]:
     return [path for path in paths if os.path.exists(path)]
 
 
-def readable_by_others() -> bool:
-    """Say whether another user could read the files of the view: its folders and all above them.
+def sample_user() -> privileges.User | None:
+    """Choose the user that samples become; None where this process is not root and cannot change.
 
-    Where an interpreter lies in root's home, a sample must stay root's to import anything; it then has
-    no capability all the same.
+    Each worker takes a number of its own, so that its samples' threads are counted apart and signals reach
+    nobody else. Where the interpreter lies in root's home only the right to read files stays root's.
     """
+    if os.geteuid() != 0:
+        return None
+    uid = _FIRST_UID + os.getpid() % _UIDS
+    return privileges.User(uid, uid if _readable_by_others() else 0)
+
+
+def _readable_by_others() -> bool:
     for entry in file_view.folders():
         for folder in (Path(entry.source), *Path(entry.source).parents):
             mode = folder.stat().st_mode

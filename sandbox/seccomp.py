@@ -40,7 +40,7 @@ lsetxattr fsetxattr removexattr
 
 _FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)  # duplicate, flags, locks, size of a pipe
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, its size, bytes waiting, flags
-_PRCTL = (3, 15, 16, 0x53564D41)  # is it dumpable, a thread's name, a mapping's name
+_PRCTL = (3, 15, 16, 21, 23, 39, 0x53564D41)  # ask for rights, a thread's name, a mapping's name
 _AF_UNIX, _SOCK_STREAM, _SOCK_KIND = 1, 1, 0xF
 _CLONE_THREAD = 0x00010000
 _CLONE_NAMESPACES = 0x7E020000
