@@ -214,18 +214,20 @@ def _from_other_blocks(
     before: list[Statement] = []
     after: list[Statement] = []
     bound = _bound(body) | {entry_point}
+    wanted = needed - bound - _BUILTINS
+    helpers = {s.node.name for s in body if isinstance(s.node, _DEFINITIONS)} & (needed - {entry_point})
     for index in [*range(chosen - 1, -1, -1), *range(chosen + 1, len(sources))]:
-        open_names = needed - bound - _BUILTINS
         statements = sources[index].statements
-        if index > chosen and corrections:
-            open_names |= _redefined(statements, needed - {entry_point}, body)
-        if not open_names or not any(open_names & s.names.binds for s in statements):
+        again = _redefined(statements, helpers) if index > chosen and corrections else set()
+        if not again and not any(not wanted.isdisjoint(s.names.binds) for s in statements):
             continue
+        open_names = wanted | again
         picker = _Picker(statements, entry_point)
         picker.pick(open_names)
         found = [s for s in picker.chosen() if entry_point not in s.names.binds]
         needed |= open_names
         bound |= _bound(found)
+        wanted = needed - bound - _BUILTINS
         if index < chosen:
             before = [*found, *before]
         else:
@@ -233,9 +235,8 @@ def _from_other_blocks(
     return before, after
 
 
-def _redefined(statements: Sequence[Statement], needed: set[str], body: list[Statement]) -> set[str]:
-    """Find helpers of ``body`` that a later block defines anew: the later one counts."""
-    helpers = {s.node.name for s in body if isinstance(s.node, _DEFINITIONS)} & needed
+def _redefined(statements: Sequence[Statement], helpers: set[str]) -> set[str]:
+    """Find helpers that a later block defines anew: the later one counts."""
     return {
         s.node.name
         for s in statements

@@ -11,7 +11,6 @@ _OPENERS = re.compile(
     r"|<start_of_turn>(?:model)?|<\|(?:assistant|ASSISTANT)\|>|<[｜|]Assistant[｜|]>|<BOS_TOKEN>|<bos>"
     r"|<\|(?:START_RESPONSE|START_OF_TURN_TOKEN|CHATBOT_TOKEN)\|>|<s>(?=\s*(?:\[INST\]|```|\S))"
 )
-_INSTRUCTION = re.compile(r"\[INST\].*?\[/INST\]", re.DOTALL)
 # Tokens that end the turn: nothing after them was meant for the reader.
 _ENDERS = re.compile(
     r"<\|(?:im_end|endoftext|eot_id|end_of_text|end|return|eom_id|eot|user|system|fim_pad|END_RESPONSE"
@@ -30,15 +29,18 @@ _OWN_TURN = re.compile(r"^#{2,4} ?(?:Response|Answer|Assistant|Output|Solution):
 
 def own_turn(text: str) -> str:
     """Return the part of ``text`` that is the model's own first turn."""
-    text = _INSTRUCTION.sub("\n", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.lstrip().startswith("[INST]"):
+        text = text.partition("[/INST]")[2] or text
     text = _OPENERS.sub("", text)
     return _cut(_cut(text, _ENDERS), _NEXT_TURN)
 
 
 def _cut(text: str, mark: re.Pattern[str]) -> str:
     """Cut ``text`` at the first ``mark`` that has something before it; a leading mark is only dropped."""
+    begin = 0
     for match in mark.finditer(text):
-        head = _OWN_TURN.sub("", text[: match.start()])
-        if re.search(r"\w", head):
+        if re.search(r"\w", _OWN_TURN.sub("", text[begin : match.start()])):
             return text[: match.start()]
+        begin = match.end()
     return text

@@ -10,9 +10,8 @@ from .source_lines import LineScan, scan_line
 _OPENER = re.compile(
     r"^(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?)(?P<fence>`{3,}|~{3,})(?P<info>.*)$"
 )
-_LATE_OPENER = re.compile(r"^.*?[^`~\s].*?(?P<fence>`{3,})[ \t]*(?P<info>(?:[Pp]y\w*|PYTHON)?[ \t]*)$")
+_LATE_FENCE = re.compile(r"(?P<fence>`{3,})[ \t]*(?P<info>(?:[Pp]y\w*|PYTHON)?)[ \t]*$")
 _CLOSER = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})(?P<rest>.*)$")
-_GLUED = re.compile(r"(?P<fence>`{3,}|~{3,})[ \t]*$")
 _QUOTE_LEAD = re.compile(r"^[ \t]*(?:> ?)+")
 _CODE_START = re.compile(r"(?:async[ ]+def|def|class|import|from|return|@\w)\b|\w+[ ]*=[ ]*lambda\b")
 _LANGUAGE = re.compile(r"^[ \t]*\{?[.]?(?P<name>[A-Za-z][\w+#.-]*)")
@@ -66,17 +65,17 @@ class _Finder:
         while self.at < len(self.lines):
             line = self.lines[self.at]
             self.at += 1
-            opener = _OPENER.match(line) or _LATE_OPENER.match(line)
+            opener = _OPENER.match(line) or _LATE_FENCE.match(line, max(line.find("```"), 0))
             if opener:
                 self._read_block(opener)
         return self.blocks
 
     def _read_block(self, opener: re.Match[str]) -> None:
         info = opener["info"]
-        glued = _GLUED.search(info)
-        if glued and info.strip("`~ \t"):
-            language, code = _split_info(info[: glued.start()])
-            self.blocks.append(Block(language, code or info[: glued.start()].strip(), True))
+        end = glued_fence(info)
+        if end is not None and info.strip("`~ \t"):
+            language, code = _split_info(info[:end])
+            self.blocks.append(Block(language, code or info[:end].strip(), True))
             return
         language, first = _split_info(info)
         lead = opener.groupdict().get("lead") or ""
@@ -125,10 +124,15 @@ def _closing(line: str, fence: str, scan: LineScan) -> list[str] | None:
     if closer:
         mark = closer["fence"]
         return [] if mark[0] == fence[0] and len(mark) >= len(fence) else None
-    glued = _GLUED.search(line)
-    if glued and glued["fence"].startswith(fence) and scan.is_code(glued.start()):
-        return [line[: glued.start()]]
-    return None
+    end = glued_fence(line, fence)
+    return [line[:end]] if end is not None and scan.is_code(end) else None
+
+
+def glued_fence(line: str, fence: str = "```") -> int | None:
+    """Return where the marks begin that end ``line``, None where it ends in fewer than ``fence``."""
+    trimmed = line.rstrip(" \t")
+    start = len(trimmed.rstrip(fence[0]))
+    return start if len(trimmed) - start >= len(fence) else None
 
 
 def _unindent(body: list[str], lead: str) -> list[str]:

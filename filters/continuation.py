@@ -7,13 +7,13 @@ import re
 import textwrap
 from dataclasses import dataclass
 
+from .code_blocks import glued_fence
 from .mend_source import mend, parse
 from .source_lines import scan_line
 from .statements import trim_tail
 
 _RESTATES = re.compile(r"(?:async def|def|class|import|from)\b |@\w|`{3,}|~{3,}|#{1,6} \w|<\w+>")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
-_GLUED_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*\w*[ \t]*$")
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,8 @@ def split_body(reply: str) -> tuple[str, str]:
                 continue
             if begun or _RESTATES.match(line):
                 return _cut(lines, number - comments)
-        glued = _GLUED_FENCE.search(line)
-        if glued and scan.is_code(glued.start()):
-            split = glued.start()
+        split = glued_fence(line)
+        if split is not None and scan.is_code(split):
             return _cut([*lines[:number], line[:split], line[split:], *lines[number + 1 :]], number + 1)
         if line.strip():
             comments = 0

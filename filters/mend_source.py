@@ -20,8 +20,9 @@ _ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2028\u20
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
 _SINGLE_QUOTES = re.compile("[\u2018\u2019\u201a\u201b\u2032]")
 _DOUBLE_QUOTES = re.compile("[\u201c\u201d\u201e\u201f\u2033]")
-_PROMPT_LINE = re.compile(r"^[ \t]*(?:>>>|\.\.\.|In ?\[\d*\]:|[ ]{2,}\.\.\.:)(?: |$)")
-_PROMPT_MARK = re.compile(r"^[ \t]*(?:>>>|\.\.\.|In ?\[\d*\]:|[ ]{2,}\.\.\.:) ?")
+_PROMPT_LINE = re.compile(r"^[ \t]*(?:>>>|\.\.\.:?|In ?\[\d{0,4}\]:)(?: |$)")
+_PROMPT_START = re.compile(r"^[ \t]*(?:>>>|In ?\[\d{0,4}\]:)", re.MULTILINE)
+_STATEMENT = re.compile(r"^[ \t]*(?:async def|def|class)\b", re.MULTILINE)
 _NUMBERED = re.compile(r"^[ \t]*(?P<number>\d{1,4})(?:[ \t]*[|:│.)]|(?=[ \t]|$))(?: |\t|$)?")
 _ESCAPED_MARK = re.compile(r"\\(?=[_*\[\]()#+\-.<>`~|!{}])")
 _LANGUAGE_LINE = re.compile(r"\A\s*(?:python3?|py|Python|copy code|Copy code|pythonCopy code)[ \t]*(?:\n|\Z)")
@@ -50,11 +51,9 @@ def _unescape_html(text: str) -> str:
 def _read_transcript(text: str) -> str:
     """Take the prompts off an interpreter session and drop what it printed."""
     lines = text.split("\n")
-    if not any(re.match(r"[ \t]*(?:>>>|In ?\[\d*\]:)", line) for line in lines):
-        return text
-    if parse(text) is not None:
-        return text  # the prompts stand in a docstring
-    return "\n".join(_PROMPT_MARK.sub("", line, count=1) for line in lines if _PROMPT_LINE.match(line))
+    if not _PROMPT_START.search(text) or _STATEMENT.search(text):
+        return text  # no session, or one that only stands in a docstring
+    return "\n".join(_PROMPT_LINE.sub("", line, count=1) for line in lines if _PROMPT_LINE.match(line))
 
 
 def _read_diff(text: str) -> str:
