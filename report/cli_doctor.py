@@ -56,8 +56,8 @@ def sandbox_findings() -> list[Finding]:
 
     able = probe()
     return [
-        Finding("sandbox level", able.best.value, able.best is Isolation.FULL),
-        *(Finding(f"sandbox: {each.layer}", each.missing, False, each.remedy) for each in remedies(able)),
+        Finding("sandbox level", able.level.value, able.level is Isolation.FULL),
+        *(Finding(f"sandbox: {each.layer}", each.missing, False, each.how) for each in remedies(able)),
         Finding("workers (usable CPUs)", str(usable_cpus()), True),
         Finding("limits are multiplied by", f"{speed_factor():.2f}", True),
     ]
@@ -109,7 +109,7 @@ def self_check_findings(level: str | None) -> list[Finding]:
     levels = [each.value for each in Isolation]
     if level is not None and level not in levels:
         raise UsageFault(f"--level {level!r} is not one of {', '.join(levels)}")
-    asked = Isolation(level) if level else probe().best
+    asked = Isolation(level) if level else probe().level
     return [
         Finding(
             f"{asked.value}: {result.name}",

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from .errors import SandboxUnavailable
 from .layers import Layer
-from .probing import Capabilities
+from .probing import Capabilities, probe
 from .records import Isolation
 
 _DOCKER_FLAGS = "--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
@@ -110,3 +111,16 @@ def _read(path: str) -> str:
         return Path(path).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
+
+
+def require(level: Isolation) -> None:
+    """Return if this machine gives ``level`` or better, else raise SandboxUnavailable in one line."""
+    capabilities = probe()
+    strength = [Isolation.NONE, Isolation.REDUCED, Isolation.FULL].index
+    if strength(capabilities.level) >= strength(level):
+        return
+    first = remedies(capabilities)[0]
+    raise SandboxUnavailable(
+        f"isolation={level.value}: not to be had ({first.missing}); at best {capabilities.level.value}",
+        "lm-eval-strict doctor tells what would give it",
+    )
