@@ -9,7 +9,19 @@ import typer
 
 from .faults import UsageFault
 
-AREAS = ("grade", "run", "validate", "doctor", "regrade", "report", "explain", "cost", "state")
+AREAS = (
+    "run",
+    "grade",
+    "validate",
+    "doctor",
+    "report",
+    "compare",
+    "review",
+    "gate",
+    "cite",
+    "cost",
+    "state",
+)
 
 
 def build_app() -> typer.Typer:
