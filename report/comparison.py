@@ -210,8 +210,8 @@ def _warnings(
         top = rules[0]
         yield (
             f"the mix of extraction rules moved by {100 * moved:.0f} points of the replies (most: "
-            f"{top.rule}, {100 * top.first:.0f}% to {100 * top.second:.0f}%): a part of the difference may be "
-            "format, not skill"
+            f"{top.rule}, {100 * top.first:.0f}% to {100 * top.second:.0f}%): a part of the difference "
+            "may be format, not skill"
         )
     for what, hit in (("truncated", "yes"), ("likely truncated", "likely")):
         cut = [sum(verdict.truncated == hit for verdict in side) / len(side) for side in (first, second)]

@@ -30,9 +30,9 @@ FOLLOWS = {
 class RunFacts:
     """What is known of a run beside its rows; every value is text, unknown ones are left out.
 
-    ``request`` holds the named fields of the request (model, revision, generation, ...) by task; key "" is for
-    all tasks. ``machine`` holds GPU and driver, ``libraries`` versions; ``versions`` are the tasks' versions as
-    lm-eval's table prints them.
+    ``request`` holds the named fields of the request (model, revision, generation, ...) by task; key "" is
+    for all tasks. ``machine`` holds GPU and driver, ``libraries`` versions; ``versions`` are the tasks'
+    versions as lm-eval's table prints them.
     """
 
     model: str = ""
@@ -43,12 +43,17 @@ class RunFacts:
 
     def request_of(self, task: str) -> dict[str, str]:
         """Give the request fields that hold for ``task``."""
-        return {**self.request.get("", {}), **self.request.get(task, {})}
+        return {**self.request.get("", {}), **self.request.get(plain_name(task), {})}
 
     def request_digest(self, task: str) -> str:
         """Give the digest that the source states, else one over the fields known; "" where none is."""
         fields = self.request_of(task)
         return fields.get("request") or (digest_of(fields) if len(fields) > 1 else "")
+
+
+def plain_name(task: str) -> str:
+    """Give a task's name without its frozen major, as rows have it."""
+    return re.sub(r"_v\d+$", "", task)
 
 
 def digest_of(value: object) -> str:
@@ -79,7 +84,7 @@ def from_header(header: Mapping[str, Any]) -> RunFacts:
             fields[key] = _text(header[name])
     return RunFacts(
         model=str(header.get("model") or ""),
-        request={str(header.get("task") or ""): fields} if fields else {},
+        request={plain_name(str(header.get("task") or "")): fields} if fields else {},
         libraries={str(key): str(value) for key, value in (header.get("libraries") or {}).items()},
         machine={str(key): str(value) for key, value in (header.get("machine") or {}).items()},
     )
@@ -101,16 +106,19 @@ def from_results(results: Mapping[str, Any]) -> RunFacts:
     request = {"": {key: _text(value) for key, value in shared.items() if value not in (None, "")}}
     for task, settings in (results.get("configs") or {}).items():
         generation = {**(settings.get("generation_kwargs") or {}), **_as_mapping(config.get("gen_kwargs"))}
-        request[task] = {"generation": _text(generation)}
+        fields = request.setdefault(plain_name(task), {})
+        fields["generation"] = _text(generation)
         prompts = (results.get("task_hashes") or {}).get(task)
         if prompts:
-            request[task]["prompts"] = str(prompts)
+            fields["prompts"] = str(prompts)
     return RunFacts(
         model=str(shared["model"] or ""),
         request=request,
         libraries=_libraries(results),
         machine=_machine(str(results.get("pretty_env_info") or "")),
-        versions={task: str(version) for task, version in (results.get("versions") or {}).items()},
+        versions={
+            plain_name(task): str(version) for task, version in (results.get("versions") or {}).items()
+        },
     )
 
 

@@ -188,8 +188,8 @@ def _sample_lines(task: TaskSummary) -> Iterator[str]:
     for pipeline in task.pipelines:
         if pipeline.over_163:
             yield (
-                f"{pipeline.pipeline}: {percent(pipeline.pass_at[0].value)} over {pipeline.problems} problems"
-                f", {percent(pipeline.over_163.value)} over the {pipeline.problems - 1} that EvalPlus can pass "
+                f"{pipeline.pipeline}: {percent(pipeline.pass_at[0].value)} over {pipeline.problems}, "
+                f"{percent(pipeline.over_163.value)} over the {pipeline.problems - 1} that EvalPlus can pass "
                 "(all but HumanEval/32)."
             )
 

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
+
 from lm_eval_strict.report.agreement import agreement, cohens_kappa
 from lm_eval_strict.report.paired import mcnemar, paired_difference, power
 from lm_eval_strict.report.statistics import (
@@ -18,7 +20,6 @@ from lm_eval_strict.report.statistics import (
     split_variance,
     wilson,
 )
-from scipy import stats
 
 
 @pytest.mark.parametrize("n", range(1, 11))
