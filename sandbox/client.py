@@ -1,0 +1,99 @@
+"""Requests from any thread of the host in, each job's messages out to its own queue: one broker a process."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import queue
+import subprocess
+import threading
+from typing import Any
+
+from . import wire
+from .boot import start_broker
+
+_lock = threading.Lock()
+_current: BrokerClient | None = None
+
+
+class BrokerLost(Exception):
+    """The broker process is gone; what had no result yet can be asked of a new one."""
+
+
+class BrokerClient:
+    """A started broker, and a thread that hands on what it says."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.process: subprocess.Popen[bytes] = start_broker()
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self._requests_fd = self.process.stdin.fileno()
+        self._replies_fd = self.process.stdout.fileno()
+        self._send_lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._queues: dict[int, queue.SimpleQueue[Any]] = {}
+        self.alive = True
+        threading.Thread(target=self._read, name="lm-eval-strict-broker", daemon=True).start()
+
+    def open_job(self, kind: str, *details: Any) -> tuple[int, queue.SimpleQueue[Any]]:
+        """Open a job; its messages come through the queue, and None there means that the broker is lost."""
+        number = next(self._numbers)
+        messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._queues[number] = messages
+        self.send(kind, number, *details)
+        return number, messages
+
+    def send(self, *message: Any) -> None:
+        """Send one request; raise BrokerLost where nobody reads."""
+        try:
+            with self._send_lock:
+                wire.write_message(self._requests_fd, message)
+        except (wire.ChannelClosed, OSError, ValueError) as gone:
+            raise BrokerLost from gone
+        if not self.alive:
+            raise BrokerLost
+
+    def close_job(self, number: int) -> None:
+        """Have a job's workers killed."""
+        self._queues.pop(number, None)
+        try:
+            self.send("close", number)
+        except BrokerLost:
+            pass  # then its workers are gone already
+
+    def _read(self) -> None:
+        try:
+            while True:
+                kind, number, *details = wire.read_message(self._replies_fd)
+                messages = self._queues.get(number)
+                if messages is not None:
+                    messages.put((kind, *details))
+        except (wire.ChannelClosed, OSError, ValueError):
+            self.alive = False
+            for messages in list(self._queues.values()):
+                messages.put(None)
+            self.process.wait()
+
+    def abandon(self) -> None:
+        """Close a forked child's copies of the pipes: the broker must see its real owner's end."""
+        for fd in (self._requests_fd, self._replies_fd):
+            os.close(fd)
+
+
+def broker() -> BrokerClient:
+    """Give this process's broker, started at first use and again after it was lost."""
+    global _current
+    with _lock:
+        if _current is None or not _current.alive or _current.owner != os.getpid():
+            if _current is None:
+                os.register_at_fork(after_in_child=_after_fork)
+            _current = BrokerClient()
+        return _current
+
+
+def _after_fork() -> None:
+    global _current, _lock
+    _lock = threading.Lock()
+    if _current is not None and _current.owner != os.getpid():
+        _current.abandon()
+        _current.alive = False

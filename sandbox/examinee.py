@@ -1,0 +1,239 @@
+"""A program and its calls in, one answer frame a call out: the locked-in side, which holds no test and no
+expected value.
+
+The parent half is warm (numpy and what programs import most are loaded), enters its cell once and forks one
+process a sample. The sample half reads the program from its own pipe, so that no program stays behind in
+the parent's memory, executes it as an imported module and answers the calls of a plan in order, or, live,
+one call at a time.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import marshal
+import os
+import random
+import select
+import socket
+import sys
+import time
+import types
+from typing import Any, NoReturn
+
+from . import codec, wire
+from .errors import SandboxUnavailable
+from .records import Isolation, Limits
+
+WARM_MODULES = (
+    "bisect", "collections.abc", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
+    "functools", "hashlib", "heapq", "itertools", "json", "math", "operator", "random", "re", "statistics",
+    "string", "typing",
+)  # fmt: skip
+MODULE_NAME = "program"
+REAP_S = 10.0  # a killed process ends at once; this only bounds a kernel that does not let it
+
+
+def warm_up() -> None:
+    """Import what programs import most, so that no sample pays for it."""
+    for name in ("numpy", *WARM_MODULES):
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue  # numpy may be missing; a program that needs it then fails as it would anywhere
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(0)  # every sample starts from the same state: equal runs, equal rows
+
+
+def examinee_parent(control_fd: int, level: str) -> NoReturn:
+    """Enter the cell and serve the examiner until it goes away."""
+    control = socket.socket(fileno=control_fd)
+    from .isolation import open_cell
+
+    warm_up()
+    try:
+        cell = open_cell(Isolation(level), Limits())
+    except SandboxUnavailable as why:
+        wire.send_message(control, ("unavailable", why.reason, why.remedy))
+        os._exit(0)
+    _hide_ourselves()
+    gc.collect()
+    gc.freeze()
+    wire.send_message(control, ("ready",))
+    try:
+        _serve(control, cell)
+    except wire.ChannelClosed:
+        cell.close()
+        os._exit(0)
+
+
+def _hide_ourselves() -> None:
+    """Leave the interpreter as a fresh one that imports a module would be."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "lm_eval_strict"]:
+        del sys.modules[name]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "__main__"]
+    sys.argv[:] = [""]
+
+
+def _serve(control: socket.socket, cell: Any) -> NoReturn:
+    sets: tuple[list[bytes], ...] = ()
+    while True:
+        message, fds = wire.receive_message(control)
+        if message[0] == "inputs":
+            sets = message[1]
+            gc.freeze()
+        elif message[0] == "run":
+            _, which, max_bytes, limits = message
+            calls = sets[which] if which is not None else None
+            _run_one(control, cell, fds, calls, max_bytes, Limits(*limits))
+
+
+def _run_one(
+    control: socket.socket,
+    cell: Any,
+    fds: list[int],
+    calls: list[bytes] | None,
+    max_bytes: int,
+    limits: Limits,
+) -> None:
+    """Fork one sample, wait for its end within its limits, and report how it ended."""
+    in_fd, out_fd = fds
+
+    def run() -> NoReturn:
+        run_sample(in_fd, out_fd, calls, max_bytes)
+
+    started = time.monotonic()
+    pid = cell.fork_sample(run, keep_fds=(in_fd, out_fd), limits=limits)
+    os.close(in_fd)
+    os.close(out_fd)
+    killed = _wait(control, cell, pid, started + limits.wall_s)
+    end = cell.wait(pid, REAP_S)
+    report = {
+        "exit_status": end.exit_status,
+        "signal": end.signal,
+        "cpu_s": end.cpu_s,
+        "wall_s": time.monotonic() - started,
+        "memory_mib": end.memory_mib,
+        "hit_memory_limit": end.hit_memory_limit and not killed,
+        "hit_cpu_limit": end.hit_cpu_limit and not killed,
+        "hit_wall_limit": killed == "wall",
+        "hit_file_limit": end.hit_file_limit,
+        "setup_fault": end.setup_fault,
+    }
+    wire.send_message(control, ("end", report))
+
+
+def _wait(control: socket.socket, cell: Any, pid: int, deadline: float) -> str:
+    """Wait until the sample ends by itself (""), its examiner says "stop", or its "wall" time is over."""
+    pidfd = cell.pidfd(pid)
+    poller = select.poll()
+    poller.register(pidfd, select.POLLIN)
+    poller.register(control, select.POLLIN)
+    patrol_s = cell.patrol_interval_s
+    while True:
+        left = deadline - time.monotonic()
+        wait_s = max(0.0, left if patrol_s is None else min(left, patrol_s))
+        ready = {fd for fd, _ in poller.poll(wait_s * 1000)}
+        if patrol_s is not None and not ready:
+            cell.patrol(pid)
+        if pidfd in ready:
+            return ""
+        if ready:
+            try:
+                wire.receive_message(control)  # "stop", the only message that may come now
+            finally:
+                cell.kill(pid)
+            return "stop"
+        if left <= 0:
+            cell.kill(pid)
+            return "wall"
+
+
+def run_sample(in_fd: int, out_fd: int, calls: list[bytes] | None, max_bytes: int) -> NoReturn:
+    """Run one program to its end; every way out of here ends the process."""
+    try:
+        source, entry_point, repeats = wire.read_message(in_fd)
+        random.seed(0)
+        gc.enable()
+        function = _load(source, entry_point, out_fd)
+        if calls is None:
+            _answer_live(function, in_fd, out_fd, max_bytes)
+        else:
+            os.close(in_fd)
+            _answer(function, calls, out_fd, max_bytes)
+            _answer(function, [calls[i] for i in repeats], out_fd, max_bytes)
+    except wire.ChannelClosed:
+        os._exit(0)
+    except MemoryError:
+        _end_with(out_fd, codec.NO_MEMORY_FRAME)
+    os._exit(0)
+
+
+def _answer(function: Any, calls: list[bytes], out_fd: int, max_bytes: int) -> None:
+    # The names are bound before the program can reach into the modules they come from... it may still try:
+    # whatever it gets from that is its own wrong answer.
+    loads, encode, write = marshal.loads, codec.encode, os.write
+    for raw in calls:
+        try:
+            value = function(*loads(raw))
+            frame = encode(value, max_bytes)
+        except BaseException as raised:
+            _end_with(out_fd, _raised_frame(raised, codec.RAISED))
+        written = write(out_fd, frame)
+        if written < len(frame):
+            wire.write_all(out_fd, frame[written:])
+
+
+def _answer_live(function: Any, in_fd: int, out_fd: int, max_bytes: int) -> None:
+    while True:
+        _answer(
+            function,
+            [wire.read_exactly(in_fd, *wire.HEADER.unpack(wire.read_exactly(in_fd, 4)))],
+            out_fd,
+            max_bytes,
+        )
+
+
+def _load(source: str, entry_point: str, out_fd: int) -> Any:
+    """Execute the program as a module that was imported, and give its entry point."""
+    try:
+        code = compile(source, f"<{MODULE_NAME}>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, OverflowError) as wrong:
+        _end_with(out_fd, _raised_frame(wrong, codec.SYNTAX))
+    module = types.ModuleType(MODULE_NAME)
+    sys.modules[MODULE_NAME] = module
+    try:
+        exec(code, module.__dict__)
+    except BaseException as raised:
+        _end_with(out_fd, _raised_frame(raised, codec.IMPORT_RAISED))
+    function = module.__dict__.get(entry_point)
+    if not callable(function):
+        _end_with(out_fd, codec.FRAME.pack(codec.NO_ENTRY, 0))
+    return function
+
+
+def _raised_frame(raised: BaseException, tag: int) -> bytes:
+    """Describe an exception without calling anything that the program may have defined."""
+    kind = type(raised)
+    if issubclass(kind, MemoryError):
+        return codec.NO_MEMORY_FRAME
+    if issubclass(kind, SystemExit):
+        tag = codec.LEFT
+    text = type.__getattribute__(kind, "__name__")
+    if issubclass(kind, SyntaxError) and tag == codec.SYNTAX:
+        text = f"{text}: {raised.msg} (line {raised.lineno})"  # type: ignore[attr-defined]
+    else:
+        arguments = BaseException.args.__get__(raised)  # type: ignore[attr-defined]
+        if len(arguments) == 1 and type(arguments[0]) in (str, int):
+            text = f"{text}: {arguments[0]}"
+    body: bytes = text[:500].encode("utf-8", "replace")
+    return codec.FRAME.pack(tag, len(body)) + body
+
+
+def _end_with(out_fd: int, frame: bytes) -> NoReturn:
+    try:
+        wire.write_all(out_fd, frame)
+    finally:
+        os._exit(0)

@@ -1,0 +1,221 @@
+"""Submissions from the broker in, their results out: the process that holds tests and expected values.
+
+One examiner stands beside one locked-in examinee parent. It prepares an exam when the first submission for
+it comes, hands the calls (never an expected value) to the parent, and judges each sample's answers.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from . import wire
+from .judge import PlusJudge
+from .live_check import ForeseenAnswers, Unforeseen, judge_foreseen, judge_live
+from .measures import LateWatch, Measures
+from .prepared import Calls, Prepared, prepare, reference_of
+from .records import CodeVerdict, Exam, Limits, Submission, Suite, SuiteResult
+from .repeats import choose_repeats
+from .sample_run import End, ExamineeGone, SampleRun
+from .wire_records import exam_from_wire, submission_from_wire, suite_result_to_wire
+
+BASE_SET, PLUS_SET = 0, 1
+REPEAT_SHARE_OF_LIMIT = 0.25  # a repeat has its own limit beside the first pass's
+
+
+class Examiner:
+    """Judges submissions one after the other, with the current exam at hand."""
+
+    def __init__(self, control: socket.socket, cache_folder: str | None, factor: float) -> None:
+        self.control = control
+        self.cache_folder = cache_folder
+        self.factor = factor
+        self.key = ""
+        self.exam: Exam | None = None
+        self.prepared = Prepared()
+
+    def take_exam(self, key: str, exam: Exam) -> None:
+        """Prepare an exam and hand its calls to the examinee's parent."""
+        self.prepared = Prepared()
+        self.prepared = prepare(exam, self.cache_folder)
+        self.key, self.exam = key, exam
+        sets = [part.arguments if part else [] for part in (self.prepared.base, self.prepared.plus)]
+        wire.send_message(self.control, ("inputs", sets))
+        gc.collect()
+
+    def grade(self, submission: Submission) -> tuple[list[SuiteResult], dict[str, Any]]:
+        """Judge one program by every suite that is asked for."""
+        measures = Measures()
+        by_data = [s for s in submission.suites if s is not Suite.BASE and self.prepared.plus is not None]
+        by_check = [s for s in submission.suites if s not in by_data]
+        results: dict[Suite, SuiteResult] = {}
+        if by_data:
+            results.update({r.suite: r for r in self._grade_plus(submission, by_data, measures)})
+        if by_check:
+            results.update(self._grade_by_check(submission, by_check, measures))
+        return [results[suite] for suite in submission.suites], measures.as_dict(self.factor)
+
+    def _start(
+        self,
+        submission: Submission,
+        which: int | None,
+        calls: Calls | None,
+        repeats: list[int],
+        spare: float = 0.0,
+    ) -> SampleRun:
+        assert self.exam is not None
+        given = submission.limits
+        limits = Limits(
+            cpu_s=given.cpu_s * self.factor * (1 + spare),
+            wall_s=given.wall_s * self.factor,
+            memory_mib=given.memory_mib,
+            tasks=given.tasks,
+            output_kib=given.output_kib,
+            file_mib=given.file_mib,
+        )
+        max_bytes = max(given.output_kib * 1024, calls.max_answer_bytes() if calls else 0)
+        return SampleRun(
+            self.control,
+            submission.program,
+            self.exam.entry_point,
+            which=which,
+            repeats=repeats,
+            max_bytes=max_bytes,
+            limits=limits,
+        )
+
+    def _grade_plus(
+        self, submission: Submission, suites: Sequence[Suite], measures: Measures
+    ) -> list[SuiteResult]:
+        assert self.exam is not None and self.prepared.plus is not None
+        calls = self.prepared.plus
+        strict = [s for s in suites if s is not Suite.PLUS]
+        digest = hashlib.sha256(submission.program.encode("utf-8", "surrogatepass")).hexdigest()
+        repeats = choose_repeats(calls, f"{self.exam.exam_id} {digest}") if strict else []
+        sample = self._start(submission, PLUS_SET, calls, repeats, REPEAT_SHARE_OF_LIMIT if repeats else 0.0)
+        judge = PlusJudge(self.prepared, suites, repeats, self.exam.quirks, sample.max_bytes)
+        watch = LateWatch(judge, self.prepared.reference_s)
+        sample.collect(watch.feed)
+        end = _end_of(sample, judge.answers() >= judge.total)
+        measures.late_for_evalplus = watch.ended()
+        measures.add(end, submission.limits.cpu_s * self.factor)
+        judge.conclude(end)
+        return judge.results()
+
+    def _grade_by_check(
+        self, submission: Submission, suites: Sequence[Suite], measures: Measures
+    ) -> dict[Suite, SuiteResult]:
+        assert self.exam is not None
+        source = self.exam.base_test if self.exam.base_test is not None else self.exam.plus_test
+        if source is None:
+            missing = "the exam has no test for this suite"
+            return {s: SuiteResult(s, CodeVerdict.HARNESS_ERROR, detail=missing) for s in suites}
+        named_inside = source.count(self.exam.entry_point) > 0
+        results: dict[Suite, SuiteResult] = {}
+        plain: SuiteResult | None = None
+        for suite in suites:
+            if suite in (Suite.PLUS_STRICT, Suite.PLUS_ADJUDICATED) and named_inside:
+                # There the name means the trusted reference: no comparison of a program with itself.
+                results[suite] = self._judge_live(submission, suite, measures, strict=True)
+                continue
+            if plain is None:
+                plain = self._judge_check(submission, suite, measures)
+            results[suite] = _renamed(plain, suite)
+        return results
+
+    def _judge_check(self, submission: Submission, suite: Suite, measures: Measures) -> SuiteResult:
+        assert self.exam is not None
+        calls = self.prepared.base
+        if calls is None:
+            return self._judge_live(submission, suite, measures, strict=False)
+        sample = self._start(submission, BASE_SET, calls, [])
+        answers = ForeseenAnswers(calls, sample.max_bytes)
+        sample.collect(answers.feed)
+        end = _end_of(sample, len(answers.frames) == len(calls.arguments))
+        measures.add(end, submission.limits.cpu_s * self.factor)
+        try:
+            return judge_foreseen(self.exam, calls, answers, lambda: end, suite)
+        except Unforeseen:
+            return self._judge_live(submission, suite, measures, strict=False)
+
+    def _judge_live(
+        self, submission: Submission, suite: Suite, measures: Measures, *, strict: bool
+    ) -> SuiteResult:
+        assert self.exam is not None
+        named = reference_of(self.exam) if strict else None
+        sample = self._start(submission, None, self.prepared.base, [])
+        try:
+            return judge_live(self.exam, sample, named, suite, None if strict else self.prepared.base)
+        finally:
+            end = sample.end or sample.finish()
+            measures.add(end, submission.limits.cpu_s * self.factor)
+
+
+def _end_of(sample: SampleRun, complete: bool) -> End:
+    """Give the sample's end: a whole run ends by itself, one that has lost is stopped, a silent one gets a
+    moment.
+    """
+    if complete or sample.end is not None:
+        return sample.wait_end()
+    return sample.finish()
+
+
+def _renamed(result: SuiteResult, suite: Suite) -> SuiteResult:
+    return SuiteResult(
+        suite,
+        result.verdict,
+        result.tests_passed,
+        result.tests_total,
+        result.first_failure,
+        result.detail,
+        result.quirks_used,
+    )
+
+
+def examiner_main(broker_fd: int, control_fd: int, cache_folder: str | None, factor: float) -> NoReturn:
+    """Serve the broker at ``broker_fd`` with the examinee's parent at ``control_fd``."""
+    sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
+    control = socket.socket(fileno=control_fd)
+    try:
+        message, _ = wire.receive_message(control)
+        wire.write_message(broker_fd, message)
+        if message[0] != "ready":
+            os._exit(0)
+        _serve(broker_fd, Examiner(control, cache_folder, factor))
+    except (wire.ChannelClosed, ExamineeGone):
+        os._exit(0)
+
+
+def _serve(broker_fd: int, examiner: Examiner) -> NoReturn:
+    while True:
+        request, *details = wire.read_message(broker_fd)
+        if request == "exam":
+            failed = ""
+            try:
+                examiner.take_exam(details[0], exam_from_wire(details[1]))
+            except Exception:
+                failed = traceback.format_exc(limit=-3)
+        elif request == "grade":
+            index, fields = details
+            submission = submission_from_wire(fields)
+            wire.write_message(broker_fd, ("result", index, *_graded(examiner, submission, failed)))
+
+
+def _graded(examiner: Examiner, submission: Submission, failed: str) -> tuple[list[Any], dict[str, Any]]:
+    try:
+        if failed:
+            raise RuntimeError(failed)
+        results, measured = examiner.grade(submission)
+    except (ExamineeGone, wire.ChannelClosed):
+        raise
+    except Exception as error:
+        detail = f"{type(error).__name__}: {error}"[:2000]
+        results = [SuiteResult(s, CodeVerdict.HARNESS_ERROR, detail=detail) for s in submission.suites]
+        measured = Measures().as_dict(examiner.factor)
+    return [suite_result_to_wire(result) for result in results], measured

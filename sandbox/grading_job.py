@@ -1,0 +1,144 @@
+"""The broker's side of one ``Sandbox``: its exams, its waiting submissions and its workers."""
+
+from __future__ import annotations
+
+import socket
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import wire
+from .schedule import Schedule
+
+if TYPE_CHECKING:
+    from .broker import Broker
+
+AHEAD = 2  # submissions that a worker has at hand, so that it need not wait for the broker in between
+MAX_ATTEMPTS = 3
+
+
+@dataclass
+class _Worker:
+    sock: socket.socket
+    pids: tuple[int, int]
+    exam_key: str = ""
+    ready: bool = False
+    in_flight: list[tuple[str, int, Any]] = field(default_factory=list)
+
+
+class GradingJob:
+    """Gives submissions to examiners, and gives those of a dead examiner to another one."""
+
+    def __init__(
+        self, broker: Broker, job_id: int, level: str, workers: int, cache_folder: str | None, factor: float
+    ) -> None:
+        self.broker = broker
+        self.job_id = job_id
+        self.level = level
+        self.wanted = workers
+        self.arguments = [cache_folder, factor]
+        self.exams: dict[str, Any] = {}
+        self.schedule = Schedule()
+        self.workers: list[_Worker] = []
+        self.attempts: Counter[int] = Counter()
+        broker.nursery.ask("warm")
+        self._start_worker()
+
+    def take(self, request: str, details: list[Any]) -> None:
+        """Take exams, or submissions for them."""
+        if request == "exams":
+            self.exams.update(details[0])
+            return
+        for index, exam_key, submission, weight in details[0]:
+            self.schedule.add(exam_key, index, submission, weight)
+        while len(self.workers) < min(self.wanted, len(self.schedule)):
+            self._start_worker()
+        self._give_out()
+
+    def end(self) -> None:
+        """Kill all workers."""
+        for worker in self.workers:
+            self._close(worker)
+        self.workers.clear()
+
+    def next_deadline(self) -> float | None:
+        """Give None: the workers keep the limits themselves."""
+        return None
+
+    def check_deadlines(self, now: float) -> None:
+        """Do nothing."""
+
+    def _start_worker(self) -> None:
+        ours, theirs = socket.socketpair()
+        examiner_end, examinee_end = socket.socketpair()
+        nursery = self.broker.nursery
+        examiner = nursery.fork("examiner", [theirs, examiner_end], self.arguments)
+        examinee = nursery.fork("examinee", [examinee_end], [self.level])
+        worker = _Worker(ours, (examiner, examinee))
+        self.workers.append(worker)
+        self.broker.watch(ours.fileno(), lambda: self._hear(worker))
+
+    def _hear(self, worker: _Worker) -> None:
+        try:
+            kind, *details = wire.read_message(worker.sock.fileno())
+        except wire.ChannelClosed:
+            self._replace(worker)
+            return
+        if kind == "unavailable":
+            self.broker.reply("unavailable", self.job_id, *details)
+            self.broker.drop(self.job_id)
+            return
+        if kind == "ready":
+            worker.ready = True
+            self.broker.reply("ready", self.job_id)
+        elif kind == "result":
+            index, results, measured = details
+            worker.in_flight.pop(0)
+            self.broker.reply("result", self.job_id, index, results, measured)
+        self._give_out()
+
+    def _give_out(self) -> None:
+        """Fill every ready worker's hand, one each in turn."""
+        for full in range(1, AHEAD + 1):
+            for worker in list(self.workers):
+                if worker.ready and len(worker.in_flight) < full:
+                    self._give(worker)
+
+    def _give(self, worker: _Worker) -> None:
+        taken = self.schedule.take(worker.exam_key)
+        if taken is None:
+            return
+        exam_key, index, submission = taken
+        worker.in_flight.append(taken)
+        try:
+            if exam_key != worker.exam_key:
+                wire.write_message(worker.sock.fileno(), ("exam", exam_key, self.exams[exam_key]))
+                worker.exam_key = exam_key
+            wire.write_message(worker.sock.fileno(), ("grade", index, submission))
+        except wire.ChannelClosed:
+            pass  # the end of its socket is heard next, and what it had is given to another
+
+    def _replace(self, worker: _Worker) -> None:
+        """Give a dead worker's submissions to others; the one it was at only so often."""
+        self._close(worker)
+        self.workers.remove(worker)
+        self.schedule.leave(worker.exam_key)
+        for place, (exam_key, index, submission) in reversed(list(enumerate(worker.in_flight))):
+            if place == 0:
+                self.attempts[index] += 1
+                if self.attempts[index] >= MAX_ATTEMPTS:
+                    self.broker.reply("lost", self.job_id, index)
+                    continue
+            self.schedule.put_back(exam_key, index, submission)
+        if not worker.ready:
+            self.broker.reply("unavailable", self.job_id, "a worker of the sandbox died at its start", "")
+            self.broker.drop(self.job_id)
+            return
+        if len(self.schedule):
+            self._start_worker()
+
+    def _close(self, worker: _Worker) -> None:
+        self.broker.forget(worker.sock.fileno())
+        worker.sock.close()
+        for pid in worker.pids:
+            self.broker.nursery.ask("kill", pid)

@@ -1,0 +1,228 @@
+"""One exam in, what the examiner needs at hand for each of its samples out; kept on disk by content.
+
+Expected answers are kept as the very bytes that an examinee would send for them, joined in the order of the
+calls: a right program's whole answer is then one comparison of bytes, and nothing of it needs reading.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+import random
+import sys
+import time
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from .codec import FRAME, encode, is_plain
+from .comparison import is_floats
+from .records import Exam
+from .suites import read_plus_test
+
+FORMAT = 3
+MAX_EXPECTED = 1 << 30
+MIN_ANSWER_BYTES = 1 << 20
+
+
+@dataclass
+class Calls:
+    """A list of calls, and the frames that the reference answers them with, back to back.
+
+    ``arguments[i]`` is call i's argument list as marshal data; its frame is ``stream[ends[i - 1]:ends[i]]``.
+    """
+
+    arguments: list[bytes]
+    stream: bytes
+    ends: list[int]
+    cheaper_half: list[int] | None = field(default=None, compare=False)
+
+    def frame(self, index: int) -> bytes:
+        """Give the expected frame of one call."""
+        return self.stream[self.ends[index - 1] if index else 0 : self.ends[index]]
+
+    def expected(self, index: int) -> Any:
+        """Give the expected value of one call, fresh."""
+        frame = self.frame(index)
+        if frame[0] == ord("V"):
+            return marshal.loads(frame[FRAME.size :])
+        from .codec_reader import read_answer
+
+        return read_answer(frame[FRAME.size :]).value
+
+    def index_at(self, position: int) -> int:
+        """Say which call's frame holds byte ``position`` of the stream."""
+        return bisect_right(self.ends, position)
+
+    def max_answer_bytes(self) -> int:
+        """Bound what one answer may be: twice the largest expected one, 1 MiB at the least."""
+        sizes = [b - a for a, b in zip([0, *self.ends], self.ends, strict=False)]
+        return max([MIN_ANSWER_BYTES, *(2 * size for size in sizes)])
+
+
+@dataclass
+class Prepared:
+    """An exam ready for its samples; None where a part does not exist or has to be run live."""
+
+    base: Calls | None = None
+    plus: Calls | None = None
+    plus_atol: float = 0.0
+    first_floats: int = (
+        -1
+    )  # the first input whose expected value is floats: from there on EvalPlus has a tolerance
+    reference_s: list[float] = field(default_factory=list)  # of each plus input, where a reference was run
+
+
+def exam_key(exam: Exam) -> str:
+    """Give the content hash of one exam."""
+    content = marshal.dumps([exam.task_id, exam.entry_point, exam.prompt, exam.canonical_solution], 2)
+    tests = marshal.dumps([exam.base_test, exam.plus_test], 2)
+    return hashlib.sha256(content + tests).hexdigest()
+
+
+def prepare(exam: Exam, cache_folder: str | None) -> Prepared:
+    """Read an exam's tests, from the cache where they are kept; without a usable folder nothing is kept."""
+    version = f"{sys.implementation.cache_tag}-{FORMAT}"
+    path = Path(cache_folder) / f"{exam_key(exam)}.{version}" if cache_folder else None
+    if path is not None:
+        kept = _read_kept(path)
+        if kept is not None:
+            return kept
+    prepared = Prepared()
+    if exam.plus_test is not None:
+        _prepare_plus(exam, exam.plus_test, prepared)
+    if exam.base_test is not None:
+        prepared.base = record_calls(exam, exam.base_test)
+    if path is not None:
+        _keep(path, prepared)
+    return prepared
+
+
+def _prepare_plus(exam: Exam, source: str, prepared: Prepared) -> None:
+    test = read_plus_test(source)
+    if test is None:
+        return
+    arguments = [marshal.dumps(list(inputs), 2) for inputs in test.inputs]
+    results = test.results
+    if results is None and test.reference is not None:
+        results, prepared.reference_s = _answers_of(test.reference, arguments)
+    frames = [encode(value, MAX_EXPECTED) for value in results or ()]
+    prepared.plus = Calls(arguments, *joined(frames))
+    prepared.plus_atol = test.atol
+    prepared.first_floats = next((i for i, value in enumerate(results or ()) if is_floats(value)), -1)
+
+
+def _answers_of(reference: Callable[..., Any], arguments: list[bytes]) -> tuple[list[Any], list[float]]:
+    results, seconds = [], []
+    for raw in arguments:
+        started = time.thread_time()
+        results.append(reference(*marshal.loads(raw)))
+        seconds.append(time.thread_time() - started)
+    return results, seconds
+
+
+def joined(frames: Sequence[bytes]) -> tuple[bytes, list[int]]:
+    """Join frames to one stream, with the position at which each one ends."""
+    ends, at = [], 0
+    for frame in frames:
+        at += len(frame)
+        ends.append(at)
+    return b"".join(frames), ends
+
+
+class CheckFailed(Exception):
+    """The reference itself does not pass, or makes a call that cannot be sent: such a test is run live."""
+
+
+def test_scope(exam: Exam, source: str) -> dict[str, Any]:
+    """Execute the trusted prompt (imports, helpers) and the test, as HumanEval does, in one namespace."""
+    scope: dict[str, Any] = {"__name__": "test"}
+    exec(compile(exam.prompt + "\n    pass\n", "<prompt>", "exec"), scope)
+    exec(compile(source, "<test>", "exec"), scope)
+    return scope
+
+
+def reference_of(exam: Exam) -> Callable[..., Any]:
+    """Execute the trusted reference solution and give its entry point."""
+    scope: dict[str, Any] = {"__name__": "reference"}
+    exec(compile(exam.prompt + exam.canonical_solution, "<reference>", "exec"), scope)
+    entry: Callable[..., Any] = scope[exam.entry_point]
+    return entry
+
+
+def run_check(
+    exam: Exam, source: str, candidate: Callable[..., Any], named: Callable[..., Any] | None = None
+) -> None:
+    """Run a published ``check`` on ``candidate``; the test's own random inputs are the same in every run.
+
+    ``named`` is what the entry point's name means inside the test (the candidate itself, as published).
+    """
+    scope = test_scope(exam, source)
+    scope[exam.entry_point] = named or candidate
+    random.seed(exam.task_id)
+    scope["check"](candidate)
+
+
+def record_calls(exam: Exam, source: str) -> Calls | None:
+    """Run a test on the reference and write down each call and its answer; None where that cannot stand for
+    the test.
+    """
+    try:
+        first, second = _recording(exam, source), _recording(exam, source)
+    except Exception:
+        # A test that its own reference fails, or that needs more than plain values, can only be run as it is.
+        return None
+    if first != second:
+        return None
+    arguments, frames = first
+    return Calls(arguments, *joined(frames))
+
+
+def _recording(exam: Exam, source: str) -> tuple[list[bytes], list[bytes]]:
+    arguments: list[bytes] = []
+    frames: list[bytes] = []
+    reference = reference_of(exam)
+
+    def candidate(*args: Any) -> Any:
+        if not is_plain(list(args)):
+            raise CheckFailed("an argument is not plain data")
+        raw = marshal.dumps(list(args), 2)
+        value = reference(*marshal.loads(raw))
+        arguments.append(raw)
+        frames.append(encode(value, MAX_EXPECTED))
+        return value
+
+    run_check(exam, source, candidate)
+    return arguments, frames
+
+
+def _read_kept(path: Path) -> Prepared | None:
+    try:
+        kept = marshal.loads(path.read_bytes())
+    except (OSError, EOFError, ValueError, TypeError):
+        return None
+    for name in ("base", "plus"):
+        if kept[name] is not None:
+            arguments, stream, ends = kept[name]
+            kept[name] = Calls(arguments, stream, list(array("Q", ends)))
+    return Prepared(**kept)
+
+
+def _keep(path: Path, prepared: Prepared) -> None:
+    content: dict[str, Any] = {}
+    for part in fields(prepared):
+        value = getattr(prepared, part.name)
+        if isinstance(value, Calls):
+            value = (value.arguments, value.stream, array("Q", value.ends).tobytes())
+        content[part.name] = value
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(marshal.dumps(content, 2))
+        partial.replace(path)
+    except OSError:
+        pass  # the cache only saves time; a full or read-only disk must not cost a verdict
