@@ -1,0 +1,87 @@
+"""A tree in, the value that it states out: names in front of it and true chains of equations resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .compare_values import same_value
+from .math_nodes import Node, UnreadableError
+
+_EQUALITIES = frozenset(["=", "approx", "equiv"])
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A value and the name that the answer gives it (None where it gives none)."""
+
+    value: Node
+    label: Node | None = None
+    approximate: bool = False
+
+
+def stated(node: Node) -> Stated | None:
+    """Return what ``node`` states; None where it is a relation that states no single value.
+
+    ``x = 5``, ``\\text{Area} = 5``, ``f(3) = 9 - 4 = 5`` and ``10/2 = 5`` state 5; ``x + 2 = 5``, ``2x = 5``
+    and ``2 + 3 = 6`` state nothing.
+    """
+    if node.op == "mul" and _is_named_group(node):
+        return Stated(node.args[1], node.args[0])
+    if node.op != "rel":
+        return Stated(node)
+    relations = node.name.split(" ")
+    if relations == ["in"]:
+        return Stated(node.args[1], node.args[0]) if is_label(node.args[0]) else None
+    if relations == [":"]:
+        return Stated(node.args[1], node.args[0]) if node.args[0].op in ("text", "name") else None
+    if not set(relations) <= _EQUALITIES:
+        return None
+    return _chain(node.args, relations)
+
+
+def _chain(operands: tuple[Node, ...], relations: list[str]) -> Stated | None:
+    """Resolve ``label = a = b`` where a and b are the same, and ``exact ≈ rounded`` to its exact side."""
+    approximate = False
+    labels = [part for part in operands if is_label(part)]
+    values = [part for part in operands if not is_label(part)]
+    if not values:
+        labels, values = list(operands[:-1]), [operands[-1]]
+    if relations[-1] == "approx":
+        if len(values) > 1:
+            values = values[:-1]
+        else:
+            approximate = True
+    if len(values) < len(operands) and not labels:
+        labels = []
+    if values[-1].has_call("mod"):
+        return None
+    for earlier in values[:-1]:
+        try:
+            if not same_value(earlier, values[-1]):
+                return None
+        except UnreadableError:
+            return None
+    return Stated(values[-1], labels[0] if labels else None, approximate)
+
+
+def is_label(node: Node) -> bool:
+    """Tell whether a tree only names a quantity: no number stands in it but as an argument or index."""
+    if node.op in ("text", "name"):
+        return True
+    if node.op == "call" and node.name[0] in "fgh" and len(node.name) <= 2:
+        return True
+    if node.op == "group":
+        return all(is_label(part) for part in node.args)
+    if node.op == "mul" and node.args[0].op == "name" and len(node.args) == 2:
+        first, second = node.args
+        if second.op in ("num", "group") or is_label(second):
+            return second.op != "group" or is_label(second)
+    return bool(node.names()) and not node.has(
+        "num", "pm", "mp", "const", "list", "rel", "percent", "degree", "neg"
+    )
+
+
+def _is_named_group(node: Node) -> bool:
+    """Tell whether a tree is a point with its name in front, as in ``P(8,-2)``."""
+    name, group = node.args[0], node.args[-1]
+    return len(node.args) == 2 and name.op == "name" and group.op == "group" and len(group.args) > 1

@@ -1,0 +1,173 @@
+"""Pairs of answer and gold in, every grader's judgement of each out, graded in processes that are killed at a limit.
+
+Equal pairs are graded once. ``no_answer``, ``timed_out``, ``unreadable`` and ``harness_error`` are told apart: an
+answer that a grader cannot finish is the model's, a grader that breaks is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from lm_eval_strict.sandbox.errors import SandboxUnavailable
+from lm_eval_strict.sandbox.pool import Pool, PoolOutcome
+
+from .math_graders import GRADERS
+from .rows import Judgement, MathVerdict
+
+CALL_WALL_S = 15.0
+MEMORY_MIB = 2048
+# These are linear in the text and call nothing that could hang: they need no process of their own.
+IN_PROCESS = frozenset({"exact", "normalized"})
+_PRELOADED = {"symbolic": ("math_verify", "latex2sympy2_extended.latex2sympy2"), "strict": ("mpmath",)}
+_BATCHES = {"symbolic": 1, "strict": 64}
+_EXHAUSTED = ("MemoryError", "RecursionError")
+
+Task = tuple[str, str, str]
+"""A grader's name, an answer and a gold."""
+
+
+def grade_answers(
+    pairs: Sequence[tuple[str | None, str]],
+    graders: Sequence[str],
+    *,
+    workers: int | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> list[dict[str, Judgement]]:
+    """Grade each (answer, gold) with each of ``graders``; an answer of None is ``no_answer``.
+
+    Results come in input order. ``on_done`` gets the index of each pair once all its graders are done.
+    Raises ``ValueError`` for a grader that ``GRADERS`` does not have.
+    """
+    unknown = [name for name in graders if name not in GRADERS]
+    if unknown:
+        raise ValueError(f"graders={unknown}: known are {', '.join(GRADERS)}")
+    progress = _Progress(pairs, graders, on_done)
+    tasks = progress.tasks()
+    judged: dict[Task, Judgement] = {}
+    for task in tasks:
+        if task[0] in IN_PROCESS:
+            judged[task] = GRADERS[task[0]](task[1], task[2])
+            progress.done([task])
+    _grade_in_workers([task for task in tasks if task[0] not in IN_PROCESS], judged, workers, progress)
+    missing = {name: Judgement(MathVerdict.NO_ANSWER) for name in graders}
+    return [
+        dict(missing) if answer is None else {name: judged[name, answer, gold] for name in graders}
+        for answer, gold in pairs
+    ]
+
+
+class _Progress:
+    """Which pairs still wait for a grader."""
+
+    def __init__(
+        self, pairs: Sequence[tuple[str | None, str]], graders: Sequence[str], on_done: Callable[[int], None] | None
+    ) -> None:
+        self._on_done = on_done or (lambda index: None)
+        self._open: dict[int, int] = {}
+        self._waiting: dict[Task, list[int]] = {}
+        for index, (answer, gold) in enumerate(pairs):
+            if answer is None or not graders:
+                self._on_done(index)
+                continue
+            self._open[index] = len(set(graders))
+            for name in dict.fromkeys(graders):
+                self._waiting.setdefault((name, answer, gold), []).append(index)
+
+    def tasks(self) -> list[Task]:
+        """Return what is to be graded, equal pairs once."""
+        return list(self._waiting)
+
+    def done(self, tasks: Iterable[Task]) -> None:
+        """Count tasks as graded and tell of the pairs that are finished with them."""
+        for task in tasks:
+            for index in self._waiting[task]:
+                self._open[index] -= 1
+                if self._open[index] == 0:
+                    self._on_done(index)
+
+
+def _grade_in_workers(
+    tasks: Sequence[Task], judged: dict[Task, Judgement], workers: int | None, progress: _Progress
+) -> None:
+    """Grade in batches; the pairs of a batch that did not return are graded again one by one."""
+    if not tasks:
+        return
+    names = tuple(sorted({name for name, _, _ in tasks}))
+    try:
+        pool = _pool(names, workers)
+        batches = [batch for name in names for batch in _batches([task for task in tasks if task[0] == name])]
+        single = _run(pool, batches, judged, progress)
+        _run(pool, [[task] for task in single], judged, progress)
+    except SandboxUnavailable:
+        # Where no process can be forked the graders still work, unprotected: their bounds must do.
+        for task in tasks:
+            if task not in judged:
+                judged[task] = GRADERS[task[0]](task[1], task[2])
+                progress.done([task])
+
+
+def _batches(tasks: Sequence[Task]) -> list[list[Task]]:
+    size = _BATCHES.get(tasks[0][0], 1) if tasks else 1
+    return [list(tasks[start : start + size]) for start in range(0, len(tasks), size)]
+
+
+def _run(pool: Pool, batches: Sequence[list[Task]], judged: dict[Task, Judgement], progress: _Progress) -> list[Task]:
+    """Grade batches and return the tasks that must be graded again alone."""
+    items = [{"grader": batch[0][0], "pairs": [[answer, gold] for _, answer, gold in batch]} for batch in batches]
+
+    def on_batch(index: int) -> None:
+        if len(batches[index]) == 1:
+            progress.done(batches[index])
+
+    again: list[Task] = []
+    for batch, outcome in zip(batches, pool.map(items, on_done=on_batch), strict=True):
+        if outcome.status == "ok":
+            judged.update(zip(batch, (_judgement(fields) for fields in outcome.value), strict=True))
+            if len(batch) > 1:
+                progress.done(batch)
+        elif len(batch) > 1:
+            again.extend(batch)
+        else:
+            judged[batch[0]] = _failed(outcome)
+    return again
+
+
+def _failed(outcome: PoolOutcome) -> Judgement:
+    """Return the judgement of a call that did not return: too much for the limits, or a fault of ours."""
+    if outcome.status == "timed_out":
+        return Judgement(MathVerdict.TIMED_OUT, comparison=f"longer than {CALL_WALL_S:g} s")
+    if outcome.status == "raised" and outcome.detail.startswith(_EXHAUSTED):
+        return Judgement(MathVerdict.UNREADABLE, comparison=outcome.detail[:200])
+    return Judgement(MathVerdict.HARNESS_ERROR, comparison=f"{outcome.status}: {outcome.detail}"[:200])
+
+
+@lru_cache(maxsize=4)
+def _pool(names: tuple[str, ...], workers: int | None) -> Pool:
+    """Return the warm pool for these graders; it lives as long as the process."""
+    preload = ["lm_eval_strict.filters.math_graders"]
+    preload += [module for name in names for module in _PRELOADED.get(name, ())]
+    function = "lm_eval_strict.filters.grade_answers:grade_batch"
+    return Pool(function, preload=preload, workers=workers, call_wall_s=CALL_WALL_S, memory_mib=MEMORY_MIB)
+
+
+def grade_batch(item: dict[str, Any]) -> list[dict[str, Any]]:
+    """Grade the pairs of one item in a worker; take and return what JSON can carry."""
+    grader = GRADERS[item["grader"]]
+    return [_fields(grader(answer, gold)) for answer, gold in item["pairs"]]
+
+
+def _fields(judgement: Judgement) -> dict[str, Any]:
+    other = judgement.verdict_otherwise
+    return asdict(judgement) | {
+        "verdict": judgement.verdict.value,
+        "verdict_otherwise": other.value if other is not None else None,
+    }
+
+
+def _judgement(fields: dict[str, Any]) -> Judgement:
+    other = fields["verdict_otherwise"]
+    named = {"verdict": MathVerdict(fields["verdict"]), "verdict_otherwise": MathVerdict(other) if other else None}
+    return Judgement(**(fields | named))

@@ -1,0 +1,230 @@
+"""An answer and a gold in, the headline verdict out: read the gold, decide its kind, read the answer in that light.
+
+Nothing of the answer is ever evaluated as a program: it is read into a tree by ``answer_reader`` within bounds on
+length, depth and digits, and compared by exact arithmetic and at fixed points to many digits. Every rule on which
+careful readers differ has a name; a verdict that such a rule decided carries the name and the verdict otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .answer_labels import stated
+from .answer_reader import Reading, read_answer
+from .answer_text import LONGEST_ANSWER, clean_answer
+from .answer_tokens import Spelling
+from .compare_equations import compare_assignment, compare_equation, compare_inequality
+from .compare_intervals import compare_interval
+from .compare_marked import (
+    compare_clock,
+    compare_numeral,
+    compare_ratio,
+    compare_remainder,
+    numeral_for_number,
+    odd_number,
+)
+from .compare_matrices import compare_matrix
+from .compare_scalars import compare_scalar
+from .compare_structures import compare_list, compare_tuple
+from .compare_texts import compare_choice, compare_text
+from .gold_kinds import Gold, Kind, read_gold
+from .math_nodes import Node, UnreadableError
+from .rows import Judgement, MathVerdict
+from .strict_decision import Decision, decided
+
+_LONGEST_SHOWN = 300
+_SAME_TEXT = re.compile(
+    r"\\(?:left|right)(?![a-zA-Z])|\$|(?<![\w,.])(?:\s|\\[,!;: ])+|(?:\s|\\[,!;: ])+(?!\w)"
+)
+_GROUPED = Spelling(grouped_commas=True, grouped_blanks=True)
+_SEPARATED = Spelling(grouped_commas=False)
+_JOINED = Spelling(grouped_commas=True)
+_LOOSE = frozenset({Kind.LIST, Kind.TUPLE, Kind.PAIR, Kind.INTERVAL})
+_NUMBERS = frozenset(
+    {Kind.NUMBER, Kind.MIXED_NUMBER, Kind.PERCENTAGE, Kind.ANGLE, Kind.QUANTITY, Kind.ASSIGNMENT}
+)
+
+
+def grade(answer: str, gold: str) -> Judgement:
+    """Judge an answer: ``unreadable`` where no reading of it could be compared, ``harness_error`` for an empty gold."""
+    if not gold.strip():
+        return Judgement(MathVerdict.HARNESS_ERROR, comparison="the gold is empty")
+    if len(answer) > LONGEST_ANSWER or len(gold) > LONGEST_ANSWER:
+        return _beyond_length(answer, gold)
+    read = read_gold(gold)
+    clean = clean_answer(answer)
+    if _plain(clean) == _plain(read.clean) or _plain(answer) == _plain(gold):
+        return _judgement(decided(True, "same text"), read, clean)
+    try:
+        return _judgement(_decide(answer, clean, read), read, clean)
+    except (UnreadableError, RecursionError, ArithmeticError, ValueError, TypeError) as error:
+        return Judgement(
+            MathVerdict.UNREADABLE,
+            kind=read.kind.value,
+            comparison=f"not comparable: {error}"[:_LONGEST_SHOWN],
+            read_answer=clean[:_LONGEST_SHOWN],
+            read_gold=read.clean[:_LONGEST_SHOWN],
+        )
+
+
+def _beyond_length(answer: str, gold: str) -> Judgement:
+    verdict = MathVerdict.RIGHT if answer.strip() == gold.strip() else MathVerdict.UNREADABLE
+    return Judgement(verdict, comparison="longer than is read", read_answer=answer[:_LONGEST_SHOWN])
+
+
+def _plain(text: str) -> str:
+    return _SAME_TEXT.sub("", text)
+
+
+def _judgement(decision: Decision, gold: Gold, clean: str) -> Judgement:
+    verdict, other = MathVerdict.RIGHT, MathVerdict.WRONG
+    if not decision.right:
+        verdict, other = other, verdict
+    return Judgement(
+        verdict,
+        kind=gold.kind.value,
+        comparison=decision.comparison,
+        read_answer=clean[:_LONGEST_SHOWN],
+        read_gold=gold.clean[:_LONGEST_SHOWN],
+        debatable=decision.debatable,
+        verdict_otherwise=other if decision.debatable else None,
+    )
+
+
+def _decide(answer: str, clean: str, gold: Gold) -> Decision:
+    if not clean:
+        raise UnreadableError("nothing is left of the answer")
+    if gold.kind is Kind.CHOICE:
+        return compare_choice(answer, clean, gold.clean)
+    if gold.kind is Kind.TEXT:
+        return compare_text(clean, gold.clean)
+    if gold.kind is Kind.BASE_NUMERAL and gold.numeral is not None:
+        return compare_numeral(clean, gold.numeral)
+    if gold.kind is Kind.CLOCK and gold.time is not None:
+        return compare_clock(clean, gold.time)
+    if gold.kind is Kind.REMAINDER:
+        return compare_remainder(clean, gold.clean)
+    if gold.node is None:
+        raise UnreadableError("a gold without a reading")
+    special = _special(clean, gold.node, gold.kind)
+    if special is not None:
+        return special
+    return _best_reading(clean, gold.node, gold.kind)
+
+
+def _special(clean: str, node: Node, kind: Kind) -> Decision | None:
+    """Try the readings that only a gold of this kind makes likely."""
+    if kind in _NUMBERS or kind is Kind.EXPRESSION:
+        if "_" in clean or "base" in clean:
+            numeral = numeral_for_number(clean, node) if not node.names() else None
+            if numeral is not None:
+                return numeral
+        odd = odd_number(clean, node)
+        if odd is not None and (odd.right or odd.debatable):
+            return odd
+    if kind is Kind.PAIR and re.fullmatch(r"\d{1,3},\d{3}", clean):
+        return _best_reading(clean, node, kind).noted("pair_or_number")
+    if kind is Kind.INTERVAL:
+        words = re.sub(r"[^a-z ]", "", clean.lower()).split()
+        if (
+            "real" in words
+            and ("all" in words or "numbers" in words)
+            and "except" not in words
+            and "not" not in words
+        ):
+            return compare_interval(Node("const", name="reals"), node)
+        if words in (["no", "solution"], ["none"], ["no", "solutions"]) and node == Node(
+            "const", name="empty"
+        ):
+            return decided(True, "both say that there is none", "empty_set_for_none")
+    return None
+
+
+def _best_reading(clean: str, node: Node, kind: Kind) -> Decision:
+    """Compare each reading that the spelling allows; the first right one counts."""
+    spellings = (_SEPARATED, _JOINED) if kind in _LOOSE else (_GROUPED,)
+    decision: Decision | None = None
+    failure: UnreadableError | None = None
+    for spelling in spellings:
+        try:
+            reading = read_answer(clean, spelling, letter_units=not node.names())
+            decision = _compare(reading, node, kind, spelling)
+        except UnreadableError as error:
+            failure = error
+            continue
+        if decision.right:
+            return decision
+    if decision is None:
+        raise failure or UnreadableError("no reading")
+    return decision
+
+
+def _compare(reading: Reading, gold: Node, kind: Kind, spelling: Spelling) -> Decision:
+    answer = reading.node
+    if (
+        kind in (Kind.LIST, Kind.TUPLE, Kind.PAIR)
+        and not spelling.grouped_commas
+        and _has_padded_number(answer)
+    ):
+        raise UnreadableError("digit groups read as items")
+    decision = _COMPARISONS[kind](answer, gold)
+    return decision.noted(*(note for note in reading.notes))
+
+
+def _has_padded_number(node: Node) -> bool:
+    return any(part.op == "num" and part.name == "padded" for part in node.walk())
+
+
+def _compare_value(answer: Node, gold: Node) -> Decision:
+    mine = stated(answer)
+    if mine is None:
+        return decided(False, "a relation for a value")
+    value = mine.value
+    if value.op == "group" and len(value.args) == 1:
+        value = value.args[0]
+    return compare_scalar(value, gold)
+
+
+def _compare_tuple(answer: Node, gold: Node) -> Decision:
+    return compare_tuple(answer, _unlabelled(gold))
+
+
+def _compare_pair(answer: Node, gold: Node) -> Decision:
+    """A pair is a point, but where an end is no whole number it may be an open interval."""
+    group = _unlabelled(gold)
+    if answer.op in ("union", "builder", "cap", "minus") or (answer.op == "rel" and answer.name != "="):
+        decision = compare_interval(answer, group)
+        if not decision.right:
+            return decision
+        whole = all(end.op in ("num", "neg") and not end.has("root") and _is_whole(end) for end in group.args)
+        return decided(not whole, decision.comparison, "point_or_interval")
+    return compare_tuple(answer, group)
+
+
+def _is_whole(node: Node) -> bool:
+    return all(part.op == "neg" or (part.op == "num" and part.name == "integer") for part in node.walk())
+
+
+def _unlabelled(gold: Node) -> Node:
+    found = stated(gold)
+    return found.value if found is not None else gold
+
+
+_COMPARISONS: dict[Kind, Callable[[Node, Node], Decision]] = {
+    Kind.NUMBER: _compare_value,
+    Kind.MIXED_NUMBER: _compare_value,
+    Kind.PERCENTAGE: compare_assignment,
+    Kind.ANGLE: compare_assignment,
+    Kind.QUANTITY: compare_assignment,
+    Kind.EXPRESSION: _compare_value,
+    Kind.ASSIGNMENT: compare_assignment,
+    Kind.EQUATION: compare_equation,
+    Kind.INEQUALITY: compare_inequality,
+    Kind.INTERVAL: compare_interval,
+    Kind.PAIR: _compare_pair,
+    Kind.TUPLE: _compare_tuple,
+    Kind.LIST: compare_list,
+    Kind.MATRIX: compare_matrix,
+    Kind.RATIO: compare_ratio,
+}

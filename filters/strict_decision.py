@@ -1,0 +1,27 @@
+"""What a comparison of an answer with a gold decides, before it becomes a judgement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether the answer is right, the equality that decided, and the written rule that careful readers dispute.
+
+    ``debatable`` is the short name of the rule; with the rule the other way, the verdict would be the other one.
+    """
+
+    right: bool
+    comparison: str
+    debatable: str = ""
+
+    def noted(self, *rules: str) -> Decision:
+        """Return the decision with the first of these rules named, unless one is named already."""
+        named = self.debatable or next((rule for rule in rules if rule), "")
+        return replace(self, debatable=named)
+
+
+def decided(right: bool, comparison: str, *rules: str) -> Decision:
+    """Return a decision; the first rule that is not empty is named."""
+    return Decision(right, comparison).noted(*rules)
