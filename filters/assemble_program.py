@@ -22,8 +22,10 @@ _READERS = frozenset({"input", "exit", "quit", "raw_input"})
 _PROCESS_ENDS = frozenset({"exit", "_exit", "abort", "argv", "stdin"})
 _PRINTERS = frozenset({"print", "pprint", "check"})
 # Calls that set up the interpreter for what follows.
-_SETTINGS = frozenset({"setrecursionlimit", "set_int_max_str_digits", "stack_size"})
-_MODULE_SETTINGS = frozenset({"seed", "seterr", "setcontext", "filterwarnings", "simplefilter", "setlocale"})
+_SETTINGS = frozenset(
+    {"setrecursionlimit", "set_int_max_str_digits", "stack_size", "getcontext", "setcontext"}
+)
+_MODULE_SETTINGS = frozenset({"seed", "seterr", "filterwarnings", "simplefilter", "setlocale"})
 _DYNAMIC = frozenset({"globals", "eval", "exec", "vars", "locals", "__import__", "getattr"})
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 
@@ -87,7 +89,9 @@ class _Picker:
     def _settings(statement: Statement) -> frozenset[str]:
         node = statement.node
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            return frozenset({getattr(node.value.func, "attr", "")} & (_SETTINGS | _MODULE_SETTINGS))
+            called = node.value.func
+            name = getattr(called, "attr", getattr(called, "id", ""))
+            return frozenset({name} & (_SETTINGS | _MODULE_SETTINGS))
         return frozenset()
 
     def pick(self, needed: set[str]) -> None:
@@ -110,7 +114,7 @@ class _Picker:
                 seen |= new
                 queue += new
         for index, statement in enumerate(self.statements):
-            if self.picked and _is_future(statement):
+            if self.picked and (_is_future(statement) or "*" in statement.names.binds):
                 self.picked.add(index)
 
     def _serves(self, statement: Statement, name: str) -> bool:
@@ -228,10 +232,12 @@ def _from_other_blocks(
         needed |= open_names
         bound |= _bound(found)
         wanted = needed - bound - _BUILTINS
+        imports = [s for s in found if index > chosen and isinstance(s.node, _IMPORTS)]
         if index < chosen:
             before = [*found, *before]
         else:
-            after += found
+            before += imports
+            after += [s for s in found if s not in imports]
     return before, after
 
 

@@ -9,12 +9,12 @@ _OPENERS = re.compile(
     r"<\|(?:im_start|start_header_id|begin_of_text|startoftext|start|header_start)\|>(?:\s*(?:assistant|model)\b)?"
     r"|<[｜|]begin[▁_]of[▁_]sentence[｜|]>|<\|end_header_id\|>|<\|header_end\|>|<\|message\|>"
     r"|<start_of_turn>(?:model)?|<\|(?:assistant|ASSISTANT)\|>|<[｜|]Assistant[｜|]>|<BOS_TOKEN>|<bos>"
-    r"|<\|(?:START_RESPONSE|START_OF_TURN_TOKEN|CHATBOT_TOKEN)\|>|<s>(?=\s*(?:\[INST\]|```|\S))"
+    r"|<\|(?:START_RESPONSE|START_OF_TURN_TOKEN|CHATBOT_TOKEN)\|>|<s>(?=\s*\S)|<\|python_tag\|>"
 )
 # Tokens that end the turn: nothing after them was meant for the reader.
 _ENDERS = re.compile(
     r"<\|(?:im_end|endoftext|eot_id|end_of_text|end|return|eom_id|eot|user|system|fim_pad|END_RESPONSE"
-    r"|END_OF_TURN_TOKEN|fim_end|file_sep)\|>|<file_sep>"
+    r"|END_OF_TURN_TOKEN|fim_end|fim_middle|file_sep|file_separator)\|>|<file_sep>|<EOT>|<filename>|<reponame>|<fim_\w{3,6}>"
     r"|<[｜|]end[▁_]of[▁_]sentence[｜|]>|<[｜|](?:User|EOT)[｜|]>|<\|EOT\|>|<end_of_turn>|<eos>|<EOS_TOKEN>|</s>"
     r"|\[/?INST\]|<<SYS>>"
 )
@@ -27,13 +27,14 @@ _NEXT_TURN = re.compile(
 _OWN_TURN = re.compile(r"^#{2,4} ?(?:Response|Answer|Assistant|Output|Solution):?[ \t]*$", re.MULTILINE)
 
 
-def own_turn(text: str) -> str:
-    """Return the part of ``text`` that is the model's own first turn."""
+def own_turns(text: str) -> list[str]:
+    """Return what may be the model's own first turn: cut at a made-up next turn, then without that cut."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.lstrip().startswith("[INST]"):
         text = text.partition("[/INST]")[2] or text
     text = _OPENERS.sub("", text)
-    return _cut(_cut(text, _ENDERS), _NEXT_TURN)
+    ended = _cut(text, _ENDERS)
+    return list(dict.fromkeys([_cut(ended, _NEXT_TURN), ended, text]))
 
 
 def _cut(text: str, mark: re.Pattern[str]) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from .source_lines import LineScan, scan_line
 
 _OPENER = re.compile(
-    r"^(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?)(?P<fence>`{3,}|~{3,})(?P<info>.*)$"
+    r"^(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?)"
+    r"(?P<fence>`{3,}|~{3,}|'{3}(?=[Pp]y))(?P<info>.*)$"
 )
 _LATE_FENCE = re.compile(r"(?P<fence>`{3,})[ \t]*(?P<info>(?:[Pp]y\w*|PYTHON)?)[ \t]*$")
-_CLOSER = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})(?P<rest>.*)$")
+_CLOSER = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,}|'{3})(?P<rest>.*)$")
 _QUOTE_LEAD = re.compile(r"^[ \t]*(?:> ?)+")
 _CODE_START = re.compile(r"(?:async[ ]+def|def|class|import|from|return|@\w)\b|\w+[ ]*=[ ]*lambda\b")
 _LANGUAGE = re.compile(r"^[ \t]*\{?[.]?(?P<name>[A-Za-z][\w+#.-]*)")
@@ -24,11 +25,15 @@ _PYTHON = frozenset({"", "py", "py3", "ipython", "ipython3", "pycon", "sage", "j
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced block: the language it names (lower case), its text, whether the fence was closed."""
+    """One fenced block: the language it names (lower case), its text, whether the fence was closed.
+
+    ``introduction`` is the last filled line of prose before it.
+    """
 
     language: str
     text: str
     closed: bool
+    introduction: str = ""
 
     @property
     def names_python(self) -> bool:
@@ -47,9 +52,14 @@ def _split_info(info: str) -> tuple[str, str]:
     return named["name"].lower(), rest if _CODE_START.match(rest) else ""
 
 
-def find_blocks(text: str) -> list[Block]:
-    """Find the fenced blocks of ``text`` in order; an opening fence inside a block ends that block."""
-    return _Finder(text.split("\n")).run()
+def find_blocks(text: str) -> tuple[list[Block], str]:
+    """Find the fenced blocks of ``text`` in order, and the text around them.
+
+    An opening fence inside a block ends that block.
+    """
+    finder = _Finder(text.split("\n"))
+    finder.run()
+    return finder.blocks, "\n".join(finder.outside)
 
 
 class _Finder:
@@ -60,22 +70,27 @@ class _Finder:
         self.at = 0
         self.rescans = _RESCANS
         self.blocks: list[Block] = []
+        self.outside: list[str] = []
+        self.introduction = ""
 
-    def run(self) -> list[Block]:
+    def run(self) -> None:
         while self.at < len(self.lines):
             line = self.lines[self.at]
             self.at += 1
             opener = _OPENER.match(line) or _LATE_FENCE.match(line, max(line.find("```"), 0))
             if opener:
                 self._read_block(opener)
-        return self.blocks
+                self.introduction = ""
+                continue
+            self.outside.append(line)
+            self.introduction = line if line.strip() else self.introduction
 
     def _read_block(self, opener: re.Match[str]) -> None:
         info = opener["info"]
         end = glued_fence(info)
         if end is not None and info.strip("`~ \t"):
             language, code = _split_info(info[:end])
-            self.blocks.append(Block(language, code or info[:end].strip(), True))
+            self.blocks.append(Block(language, code or info[:end].strip(), True, self.introduction))
             return
         language, first = _split_info(info)
         lead = opener.groupdict().get("lead") or ""
@@ -83,7 +98,8 @@ class _Finder:
         if first:
             body.insert(0, first)
         text = "\n".join(_unindent(body, lead))
-        self.blocks.append(Block(language, text if closed else _CUT_FENCE.sub("", text), closed))
+        text = text if closed else _CUT_FENCE.sub("", text)
+        self.blocks.append(Block(language, text, closed, self.introduction))
 
     def _read_body(self, fence: str, *, quoted: bool) -> tuple[list[str], bool]:
         """Read lines up to the closing fence, which counts only outside strings while there is one."""

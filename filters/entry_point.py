@@ -27,7 +27,14 @@ def is_stub(node: ast.AST) -> bool:
         return False
     if any(not _is_overload(decorator) for decorator in node.decorator_list):
         return False  # a decorator may give it a body, as singledispatch does
+    if any(_is_ellipsis(statement) for statement in node.body):
+        return True  # an excerpt: "..." stands for lines that are left out
     return all(_is_placeholder(statement) for statement in node.body)
+
+
+def _is_ellipsis(statement: ast.stmt) -> bool:
+    value = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and value.value is ...
 
 
 def _is_overload(decorator: ast.expr) -> bool:

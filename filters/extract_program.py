@@ -14,17 +14,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .assemble_program import assemble
-from .chat_markup import own_turn
+from .chat_markup import own_turns
 from .code_blocks import Block, find_blocks
 from .continuation import complete
 from .entry_point import Definition, definition_of, method_binding
-from .markup_text import indented_passage, strip_tags, written_strings
+from .markup_text import indented_passage, late_start, strip_tags, without_fences, written_strings
 from .rows import ExtractedProgram, Truncated
 from .statements import Source, read_source
 from .thinking import cut_thinking
 
 MODES = ("chat", "base", "gen_prefix")
 _NESTING = 3
+# Rules under which the program defines the function in full.
+_DEFINING = frozenset(
+    {"fenced_block", "unfenced_code", "indented_code", "written_string", "continuation", "body_only"}
+)
+# Prose that introduces a block as what not to do.
+_WARNS = re.compile(
+    r"\b(?:incorrect|wrong|buggy|mistakes?|pitfalls?|do not|don't|never|avoid|broken|fails?|bad|not)\b",
+    re.IGNORECASE,
+)
+_CORRECTS = re.compile(
+    r"\b(?:correct(?:ed|ion|ly)?|fix(?:ed|es)?|right|instead|final|better|improved|so|should|updated|works)\b",
+    re.IGNORECASE,
+)
 
 
 def extract_program(reply: str, *, prompt: str, entry_point: str, mode: str = "chat") -> ExtractedProgram:
@@ -38,13 +51,9 @@ def extract_program(reply: str, *, prompt: str, entry_point: str, mode: str = "c
         raise ValueError(f"mode={mode!r} is not one of {', '.join(MODES)}")
     task = _Task(prompt, entry_point)
     visible, unclosed = cut_thinking(reply) if mode != "base" else (reply, False)
-    text = own_turn(visible)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            found = task.from_continuation(text, mode) if mode != "chat" else task.from_chat(text)
-        except (RecursionError, MemoryError):
-            found = ExtractedProgram(text or None, "unread_text", ("too_deep",))
+        found = task.read(own_turns(visible), mode)
     return replace(found, truncated=Truncated.LIKELY) if unclosed else found
 
 
@@ -61,14 +70,30 @@ class _Task:
     prompt: str
     entry_point: str
 
+    def read(self, texts: Sequence[str], mode: str) -> ExtractedProgram:
+        """Read the first of ``texts`` that hands in the function, else the first."""
+        results = []
+        for text in texts:
+            try:
+                found = self.from_chat(text) if mode == "chat" else self.from_continuation(text, mode)
+            except (RecursionError, MemoryError):
+                found = ExtractedProgram(text or None, "unread_text", ("too_deep",))
+            if found.rule in _DEFINING:
+                return found
+            results.append(found)
+        return results[0]
+
     def from_chat(self, text: str, depth: int = 0) -> ExtractedProgram:
         """Read a reply that stands for itself."""
-        blocks = find_blocks(text)
+        blocks, outside = find_blocks(text)
         cut_off = Truncated.LIKELY if blocks and not blocks[-1].closed else Truncated.NO
         sources = [read_source(block.text, open_end=not block.closed) for block in blocks]
         for candidates, rule in self._readings(text, blocks, sources):
-            found = self._find(candidates)
+            found = self._find(candidates, self._warned(blocks) if rule == "fenced_block" else frozenset())
             if found is not None:
+                if rule == "fenced_block":
+                    candidates = [read_source(outside), *candidates]
+                    found = replace(found, index=found.index + 1)
                 return replace(self._assemble(candidates, found, rule), truncated=cut_off)
         if depth < _NESTING:
             for inner in written_strings(text, [block.text for block in blocks], self.entry_point):
@@ -88,18 +113,47 @@ class _Task:
         passage = indented_passage(text, self.entry_point)
         if passage:
             yield [read_source(passage, open_end=True)], "indented_code"
+        if blocks or "`" in text:
+            yield [read_source(without_fences(text), open_end=True)], "unfenced_code"
+        late = late_start(text, self.entry_point)
+        if late:
+            yield [read_source(late, open_end=True)], "unfenced_code"
 
-    def _find(self, sources: Sequence[Source]) -> _Found | None:
-        """Find the last source that defines the function in full."""
+    @staticmethod
+    def _warned(blocks: Sequence[Block]) -> frozenset[int]:
+        """Find the blocks, but for the first, that the text before them calls wrong."""
+        lines = [(index, block.introduction) for index, block in enumerate(blocks) if index]
+        return frozenset(i for i, line in lines if _WARNS.search(line) and not _CORRECTS.search(line))
+
+    def _find(self, sources: Sequence[Source], warned: frozenset[int] = frozenset()) -> _Found | None:
+        """Find the last source that defines the function in full; a cut-off or a warned one only alone."""
+        second: _Found | None = None
         for index in range(len(sources) - 1, -1, -1):
-            statements = sources[index].statements
-            if any(definition_of(s, self.entry_point) is Definition.FULL for s in statements):
-                return _Found(index, None)
-            for statement in reversed(statements):
-                binding = method_binding(statement, self.entry_point)
-                if binding:
-                    return _Found(index, binding)
+            found = self._find_in(sources, index)
+            if found is None:
+                continue
+            if index not in warned and not self._is_cut(sources[index]):
+                return found
+            second = second or found
+        return second
+
+    def _find_in(self, sources: Sequence[Source], index: int) -> _Found | None:
+        statements = sources[index].statements
+        if any(definition_of(s, self.entry_point) is Definition.FULL for s in statements):
+            return _Found(index, None)
+        for statement in reversed(statements):
+            binding = method_binding(statement, self.entry_point)
+            if binding:
+                return _Found(index, binding)
         return None
+
+    def _is_cut(self, source: Source) -> bool:
+        """Tell whether the text was cut off inside the function."""
+        return (
+            source.trimmed
+            and bool(source.statements)
+            and self.entry_point in source.statements[-1].names.binds
+        )
 
     def _assemble(self, sources: Sequence[Source], found: _Found, rule: str) -> ExtractedProgram:
         program, repairs = assemble(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import html
 import json
 import re
 from collections.abc import Iterator, Sequence
 
+from .mend_source import parse
+
 _TAG = re.compile(
-    r"</?(?:pre|code|answer|solution|python|final|final_answer|response|output|tool_call|execute|implementation)"
-    r"(?:\s[^<>\n]{0,200})?>"
+    r"^[ \t]*(?:</?[A-Za-z][\w:.=-]{0,40}(?:\s[^<>\n]{0,200})?/?>|<!\[CDATA\[|\]\]>)+"
+    r"|(?:</[A-Za-z][\w:.-]{0,40}>|\]\]>|<br ?/?>)+[ \t]*$"
     r"|\[/?(?:PYTHON|CODE|code|ANSWER|SOLUTION|TESTS?|RESPONSE|python)\]"
     r"|\\(?:begin|end)\{(?:lstlisting|verbatim|minted|python|code)\}(?:\[[^\]\n]*\]|\{\w+\})*",
+    re.MULTILINE,
 )
 _HTML_CODE = re.compile(r"<(?:pre|code)\b")
 _JSON_TRIES = 20
@@ -36,10 +40,23 @@ def indented_passage(text: str, entry_point: str) -> str:
     return "\n".join(line[len(lead) :] if line.startswith(lead) else line.lstrip("> \t") for line in lines)
 
 
+def without_fences(text: str) -> str:
+    """Drop fence lines and backticks around lines, so that a head before a fence joins the body inside it."""
+    lines = (line for line in text.split("\n") if not re.match(r"[ \t]*(?:`{3,}|~{3,})", line))
+    return "\n".join(line.strip("`") if "`" in line else line for line in lines)
+
+
+def late_start(text: str, entry_point: str) -> str:
+    """Return the text from where a line of prose turns into the function's definition."""
+    name = re.escape(entry_point)
+    head = re.search(rf"(?:(?<=[:`>.] )|(?<=[ :>]`)|(?<=[:>]))(?:async )?def {name}\b", text)
+    return text[head.start() :] if head else ""
+
+
 def written_strings(text: str, blocks: Sequence[str], entry_point: str) -> Iterator[str]:
     """Yield texts that are spelled as a string: JSON values, and text whose newlines are written out."""
     for whole in [text, *blocks]:
-        for value in _json_values(whole):
+        for value in [*_json_values(whole), *_python_strings(whole)]:
             yield from (s for s in _strings(value) if re.search(rf"\b{re.escape(entry_point)}\b", s))
     for whole in [*blocks, text]:
         if whole.count("\\n") > 0 and whole.strip().count("\n") <= whole.count("\\n"):
@@ -59,6 +76,13 @@ def _json_values(text: str) -> Iterator[object]:
             yield value
         except (ValueError, RecursionError):
             position = begin.start() + 1
+
+
+def _python_strings(text: str) -> Iterator[object]:
+    """Yield the strings of a text that is Python: a program may be assigned to a name or stand in a dict."""
+    tree = parse(text)
+    if tree is not None:
+        yield [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -25,6 +25,11 @@ _PROMPT_START = re.compile(r"^[ \t]*(?:>>>|In ?\[\d{0,4}\]:)", re.MULTILINE)
 _STATEMENT = re.compile(r"^[ \t]*(?:async def|def|class)\b", re.MULTILINE)
 _NUMBERED = re.compile(r"^[ \t]*(?P<number>\d{1,4})(?:[ \t]*[|:│.)]|(?=[ \t]|$))(?: |\t|$)?")
 _ESCAPED_MARK = re.compile(r"\\(?=[_*\[\]()#+\-.<>`~|!{}])")
+_WRITTEN_NEWLINE = re.compile(r"\\{1,4}n")
+_CONTINUATION_SPACE = re.compile(r"\\[ \t]+$", re.MULTILINE)
+_WRAPPED = re.compile(r"\A\s*(?P<quote>[\"'`]{1,3})\s*(?=(?:def|class|import|from|async def)\b|@\w)")
+_RESIDUE = " \t\n\"'`}],;"
+_RESIDUES = 8
 _LANGUAGE_LINE = re.compile(r"\A\s*(?:python3?|py|Python|copy code|Copy code|pythonCopy code)[ \t]*(?:\n|\Z)")
 
 
@@ -78,10 +83,38 @@ def _drop_line_numbers(text: str) -> str:
 
 def _write_out_newlines(text: str) -> str:
     """Turn a program whose newlines are spelled ``\\n`` into lines."""
-    if "\\n" not in text or text.strip().count("\n") > text.count("\\n"):
+    if "\\n" not in text:
         return text
-    out = text.replace("\\r\\n", "\n").replace("\\n", "\n").replace("\\t", "\t")
-    return out.replace('\\"', '"').replace("\\'", "'")
+    if text.strip().count("\n") > text.count("\\n"):
+        return map_code(text, lambda code: _WRITTEN_NEWLINE.sub("\n", code))
+    out = _WRITTEN_NEWLINE.sub("\n", text.replace("\\r", "")).replace("\\t", "\t")
+    return re.sub(r"\\+([\"'])", r"\1", out)
+
+
+def _unwrap(text: str) -> str:
+    """Take off quotes around a whole program."""
+    opened = _WRAPPED.match(text)
+    if not opened:
+        return text
+    inner = text[opened.end() :].rstrip()
+    return inner[: -len(opened["quote"])] if inner.endswith(opened["quote"]) else inner
+
+
+def _drop_residue(text: str) -> str:
+    """Take off closing marks of a JSON object or a string that the program was cut out of."""
+    shorter = text.rstrip(' \t\n"}')
+    for _ in range(_RESIDUES):
+        if parse(shorter) is not None:
+            return shorter
+        if not text or text[-1] not in _RESIDUE:
+            break
+        text = text[:-1]
+        shorter = text
+    return text
+
+
+def _drop_continuation_space(text: str) -> str:
+    return _CONTINUATION_SPACE.sub(r"\\", text)
 
 
 def _expand_tabs(text: str) -> str:
@@ -118,13 +151,23 @@ _MENDS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("transcript", _read_transcript),
     ("diff", _read_diff),
     ("line_numbers", _drop_line_numbers),
+    ("continuation_space", _drop_continuation_space),
+    ("markdown_escapes", _unescape_markdown),
+    ("wrapping_quotes", _unwrap),
     ("written_newlines", _write_out_newlines),
     ("tabs", _expand_tabs),
     ("typographic_quotes", _straighten_quotes),
-    ("markdown_escapes", _unescape_markdown),
+    ("residue", _drop_residue),
 )
 # Harmless to a text that still does not parse; the others are undone there.
-_ALWAYS = ("invisible_characters", "odd_spaces", "indentation", "transcript")
+_ALWAYS = (
+    "invisible_characters",
+    "odd_spaces",
+    "indentation",
+    "transcript",
+    "continuation_space",
+    "markdown_escapes",
+)
 
 
 def mend(text: str) -> tuple[str, ast.Module | None, tuple[str, ...]]:
@@ -147,5 +190,5 @@ def mend(text: str) -> tuple[str, ast.Module | None, tuple[str, ...]]:
         text, done = changed, [*done, name]
         tree = parse(text)
         if name in _ALWAYS:
-            safe, safe_done = text, list(done)
+            safe, safe_done = changed, list(done)
     return (text, tree, tuple(done)) if tree is not None else (safe, None, tuple(safe_done))
