@@ -15,7 +15,8 @@ from .records import Limits
 _SETUP_FAULT_STATUS = 125
 _FAULT_BYTES = 512
 _WORK_FILES = 1024
-_LIMIT_SLACK_S = 0.1
+# The kernel counts a limit's CPU time by ticks, and what it reports at the end by the clock: they differ.
+_CPU_COUNT_RATIO = 0.7
 _MIB = 1 << 20
 
 
@@ -121,12 +122,14 @@ class Cell:
     def patrol(self, pid: int) -> None:
         """Kill the sample if its files, summed up, are over the limit."""
         sample = self._running[pid]
-        if self._walls.work_folder is None or sample.hit_file_limit:
-            return
-        size, count = work_folder.use(self._walls.work_folder, pid)
-        if size > sample.limits.file_mib * _MIB or count > _WORK_FILES:
-            sample.hit_file_limit = True
+        if not sample.hit_file_limit and self._measure(pid, sample):
             self.kill(pid)
+
+    def _measure(self, pid: int, sample: _Running) -> bool:
+        if self._walls.work_folder is not None:
+            size, count = work_folder.use(self._walls.work_folder, pid)
+            sample.hit_file_limit |= size > sample.limits.file_mib * _MIB or count > _WORK_FILES
+        return sample.hit_file_limit
 
     def wait(self, pid: int, wall_s: float) -> SampleEnd:
         """Wait for a sample at most ``wall_s`` seconds, then kill it; say how it ended."""
@@ -135,6 +138,7 @@ class Cell:
         if late:
             self.kill(pid)
         _, status, usage = os.wait4(pid, 0)
+        self._measure(pid, sample)
         del self._running[pid]
         os.close(sample.pidfd)
         with os.fdopen(sample.faults, "rb") as faults:
@@ -143,14 +147,14 @@ class Cell:
             work_folder.empty(self._walls.work_folder)
         killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         cpu_s = usage.ru_utime + usage.ru_stime
-        by_kernel = killed_by == signal.SIGKILL and not late and not sample.hit_file_limit
+        by_kernel = killed_by == signal.SIGKILL and not late
         return SampleEnd(
             exit_status=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
             signal=killed_by,
             cpu_s=cpu_s,
             memory_mib=usage.ru_maxrss / 1024,
             hit_memory_limit=by_kernel and self._memory_kills() > sample.memory_kills,
-            hit_cpu_limit=by_kernel and cpu_s >= rlimits.cpu_limit_s(sample.limits) - _LIMIT_SLACK_S,
+            hit_cpu_limit=by_kernel and cpu_s >= _CPU_COUNT_RATIO * rlimits.cpu_limit_s(sample.limits),
             hit_wall_limit=late,
             hit_file_limit=sample.hit_file_limit,
             setup_fault=fault or None,

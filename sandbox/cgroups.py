@@ -47,8 +47,10 @@ class Group:
             _write(inner, "memory.max", total)
             _write_if_there(inner, "memory.swap.max", 0)
         else:
-            _write(inner, "memory.limit_in_bytes", total)
-            _write_if_there(inner, "memory.memsw.limit_in_bytes", total)
+            # Memory with swap may never be less than memory: a greater bound is written from the outside in.
+            grows = total > int(_read(inner, "memory.limit_in_bytes"))
+            for file in sorted(("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"), reverse=grows):
+                _write_if_there(inner, file, total)
 
     def set_tasks(self, limits: Limits) -> None:
         """Bound the tasks of worker and sample together."""
