@@ -203,6 +203,7 @@ class AtomReader(CallReader):
     def _outward(self) -> Node:
         """Read an interval in Bourbaki's notation: ``]3,4]`` is ``(3,4]``."""
         self.expect("]")
+        self.notes.append("outward_brackets")
         node = self.read_items("[", "]")
         closing = ")" if self.expect("[", "]").text == "[" else "]"
         return Node("group", node.args, "(" + closing)

@@ -132,7 +132,7 @@ class QuantityReader(AtomReader):
                 break
             if opened <= 0 and self.at(",", ";") and (not general or self.at_command("and", "or", ahead=1)):
                 break
-            opened += token.text.count("(") - token.text.count(")")
+            opened += sum(token.text.count(sign) for sign in "([{") - sum(token.text.count(sign) for sign in ")]}")
             words.append(self.take().text)
         remark = " ".join(words)
         if _CHANGES_MEANING.search(remark):

@@ -52,6 +52,8 @@ class SumReader(Reader):
                 right = Node("neg", (right,)) if negative else right
                 node = Node("div" if divides else "mul", (node, right))
             elif self.starts_factor():
+                if node.op == "div" and self.peek(-1).kind == "num" and self.peek().kind == "letter":
+                    self.notes.append("letter_after_slash")
                 node = self.read_beside(node)
             else:
                 return node

@@ -8,6 +8,7 @@ from fractions import Fraction
 from .answer_units import Unit, read_unit
 from .compare_values import number, same_value
 from .math_nodes import Node, UnreadableError, const
+from .near_values import near_or_wrong
 from .strict_decision import Decision, decided
 from .value_forms import other_form
 
@@ -61,18 +62,17 @@ def compare_scalar(answer: Node, gold: Node) -> Decision:
 
 
 def _plain(answer: Node, gold: Node) -> Decision:
-    right = same_value(answer, gold)
-    return decided(right, "same value", other_form(answer, gold) if right else "")
+    if same_value(answer, gold):
+        return decided(True, "same value", other_form(answer, gold))
+    return near_or_wrong(answer, gold)
 
 
 def _quantities(mine: Measured, theirs: Measured) -> Decision:
     """A missing unit is no fault, another measure is, the same quantity in another unit is not."""
     if mine.unit is None:
-        return decided(same_value(mine.value, theirs.value), "same number, unit left out")
+        return _plain(mine.value, theirs.value).by("same number, unit left out")
     if theirs.unit is None:
-        return decided(
-            same_value(mine.value, theirs.value), "same number, gold without unit", "unit_not_in_gold"
-        )
+        return _plain(mine.value, theirs.value).by("same number, gold without unit").noted("unit_not_in_gold")
     if _generic(mine.unit) or _generic(theirs.unit):
         fits = sum(power for _, power in mine.unit.measures) == sum(
             power for _, power in theirs.unit.measures
@@ -100,20 +100,20 @@ def _is_radian(unit: Unit | None) -> bool:
 def _angles(mine: Measured, theirs: Measured, answer: Node, gold: Node) -> Decision:
     """A degree sign may be left out; an angle in the other measure is right where both measures are told."""
     if mine.sign == theirs.sign and not _is_radian(mine.unit) and not _is_radian(theirs.unit):
-        return decided(same_value(mine.value, theirs.value), "same angle")
+        return _plain(mine.value, theirs.value).by("same angle")
     if theirs.sign == "degree":
         if _is_radian(mine.unit):
             right = same_value(mine.value, Node("degree", (theirs.value,)))
             return decided(right, "same angle in radians", "angle_in_other_measure" if right else "")
         if mine.unit is not None:
             return decided(False, "another unit")
-        right = same_value(mine.value, theirs.value)
-        radians = (
-            not right
-            and mine.value.has_constant("pi")
-            and same_value(mine.value, Node("degree", (theirs.value,)))
-        )
-        return decided(right, "same angle, degree sign left out", "angle_in_other_measure" if radians else "")
+        if mine.value.op == "pow" and mine.value.args[1] == Node("num", name="integer"):
+            return decided(same_value(mine.value.args[0], theirs.value), "same angle", "degree_as_power")
+        decision = _plain(mine.value, theirs.value).by("same angle, degree sign left out")
+        if not decision.right and mine.value.has_constant("pi"):
+            radians = same_value(mine.value, Node("degree", (theirs.value,)))
+            return decision.noted("angle_in_other_measure" if radians else "")
+        return decision
     if mine.sign != "degree":
         return decided(same_value(mine.value, theirs.value), "same angle")
     if gold.has_constant("pi"):

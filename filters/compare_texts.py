@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from .answer_tokens import Spelling, tokenize
 from .marked_answers import choice_letter, without_markup
+from .math_nodes import UnreadableError
 from .strict_decision import Decision, decided
 
 _ARTICLES = frozenset("a an the".split())
@@ -52,6 +54,8 @@ def compare_text(answer: str, gold: str) -> Decision:
     mine, theirs = words_of(answer), words_of(gold)
     if not mine or not theirs:
         return decided(False, "no words")
+    if _same_tokens(answer, gold):
+        return decided(True, "same signs")
     if mine == theirs:
         return decided(_punctuation_fits(answer, gold), "same words")
     if _without_and(mine, answer) == _without_and(theirs, gold) != ():
@@ -63,6 +67,16 @@ def compare_text(answer: str, gold: str) -> Decision:
     if tuple(_ABBREVIATED.get(word, word) for word in mine) == theirs:
         return decided(True, "same word, abbreviated", "abbreviation")
     return _sentence(answer, mine, theirs)
+
+
+def _same_tokens(answer: str, gold: str) -> bool:
+    """Tell whether two texts are the same signs one by one, however they are spelled and spaced."""
+    try:
+        sides = [tokenize(text, Spelling()) for text in (answer, gold)]
+    except UnreadableError:
+        return False
+    plain = [[(one.kind, one.text, one.value) for one in side if one.text not in ("{", "}")] for side in sides]
+    return plain[0] == plain[1]
 
 
 def _punctuation_fits(answer: str, gold: str) -> bool:

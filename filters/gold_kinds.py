@@ -11,6 +11,7 @@ from .answer_labels import is_label
 from .answer_reader import Reading, read_answer
 from .answer_text import clean_answer
 from .answer_tokens import Spelling
+from .free_parameters import without_domains
 from .marked_answers import BaseNumeral, Clock, base_numeral, choice_letter, clock, remainder
 from .math_nodes import Node, UnreadableError
 
@@ -71,7 +72,7 @@ def read_gold(text: str) -> Gold:
         reading: Reading = read_answer(clean, Spelling(), letter_units=True)
     except (UnreadableError, RecursionError):
         return Gold(text, clean, Kind.TEXT)
-    node = reading.node
+    node = without_domains(reading.node)
     return Gold(text, clean, kind_of(node), node)
 
 

@@ -28,6 +28,7 @@ from .compare_matrices import compare_matrix
 from .compare_scalars import compare_scalar
 from .compare_structures import compare_list, compare_tuple
 from .compare_texts import compare_choice, compare_text
+from .free_parameters import with_letter_of_gold, without_domains
 from .gold_kinds import Gold, Kind, read_gold
 from .math_nodes import Node, UnreadableError
 from .rows import Judgement, MathVerdict
@@ -161,7 +162,7 @@ def _best_reading(clean: str, node: Node, kind: Kind) -> Decision:
 
 
 def _compare(reading: Reading, gold: Node, kind: Kind, spelling: Spelling) -> Decision:
-    answer = reading.node
+    answer = with_letter_of_gold(without_domains(reading.node), gold, reading.remarks)
     if (
         kind in (Kind.LIST, Kind.TUPLE, Kind.PAIR)
         and not spelling.grouped_commas
@@ -183,7 +184,7 @@ def _compare_value(answer: Node, gold: Node) -> Decision:
     value = mine.value
     if value.op == "group" and len(value.args) == 1:
         value = value.args[0]
-    return compare_scalar(value, gold)
+    return compare_scalar(value, gold).noted("approximate_sign" if mine.approximate else "")
 
 
 def _compare_tuple(answer: Node, gold: Node) -> Decision:

@@ -16,6 +16,10 @@ class Decision:
     comparison: str
     debatable: str = ""
 
+    def by(self, comparison: str) -> Decision:
+        """Return the decision with a right answer's comparison told more closely."""
+        return replace(self, comparison=comparison) if self.right else self
+
     def noted(self, *rules: str) -> Decision:
         """Return the decision with the first of these rules named, unless one is named already."""
         named = self.debatable or next((rule for rule in rules if rule), "")

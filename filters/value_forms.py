@@ -27,15 +27,22 @@ def _form(node: Node) -> str:
     if node.names():
         return _expression_form(node)
     if node.has("const"):
-        return "constants"
+        unworked = node.op == "mul" and node.has_constant("i") and node.has("add")
+        return "product of constants" if unworked else "constants"
     if any(part.op == "call" for part in node.walk()) or node.has("pow"):
         return _radical_form(node)
     return "unevaluated"
 
 
 def _expression_form(node: Node) -> str:
+    called = ",".join(sorted({part.name for part in node.walk() if part.op == "call"} - {"root"}))
+    return f"{_sum_or_product(node)} {called}"
+
+
+def _sum_or_product(node: Node) -> str:
     if node.op == "add":
-        return "sum"
+        inner = any(part.op == "mul" and any(side.op == "add" for side in part.args) for part in node.walk())
+        return "sum of products" if inner else "sum"
     factors = [
         part
         for part in _factors(node)
@@ -56,6 +63,8 @@ def _radical_form(node: Node) -> str:
             inside, order = part.args
             if inside.op == "num" and order.op == "num" and _has_power(int(inside.value), int(order.value)):
                 return "unsimplified radical"
+    if any(part.op == "num" and part.name == "decimal" for part in node.walk()):
+        return "decimal radical"
     return "radical" if node.has("call") else "unevaluated"
 
 
