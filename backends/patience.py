@@ -62,13 +62,11 @@ class Backoff:
     """Waits that double, from half a second to a minute, and start again after ``reset``."""
 
     sleep: Callable[[float], None] = time.sleep
-    first_s: float = FIRST_WAIT_S
-    longest_s: float = LONGEST_WAIT_S
     tries: int = 0
 
     def wait(self, asked_s: float | None = None) -> None:
         """Sleep: what the server asked for, or the next step of the backoff with up to a quarter less."""
-        step = min(self.longest_s, self.first_s * 2.0 ** min(self.tries, 20))
+        step = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** min(self.tries, 20))
         self.tries += 1
         self.sleep(asked_s if asked_s is not None else step * (1 - 0.25 * random.random()))
 
