@@ -9,6 +9,7 @@ import select
 import socket
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn, Protocol
 
@@ -86,6 +87,11 @@ class Broker:
         if job is not None:
             job.end()
 
+    def report_fault(self, text: str) -> None:
+        """Tell every job's owner that the broker itself failed."""
+        for job_id in self.jobs:
+            self.reply("fault", job_id, text)
+
     def serve(self) -> None:
         """Work until the host closes its end."""
         while True:
@@ -116,15 +122,21 @@ class Broker:
 def main() -> NoReturn:
     """Fork the nursery while there is no data yet, then serve the host on the standard streams."""
     ours, theirs = socket.socketpair()
-    if os.fork() == 0:
+    nursery_pid = os.fork()
+    if nursery_pid == 0:
         keep_only([theirs.fileno()])
         nursery_main(theirs.detach())
     theirs.close()
     requests_fd, replies_fd = os.dup(0), os.dup(1)
     keep_only([requests_fd, replies_fd, ours.fileno()])
     sys.argv[:] = [""]
+    broker = Broker(requests_fd, replies_fd, Nursery(ours))
     try:
-        Broker(requests_fd, replies_fd, Nursery(ours)).serve()
-    except (wire.ChannelClosed, KeyboardInterrupt):
+        broker.serve()
+    except wire.ChannelClosed:
         pass  # the host is gone, or the nursery: closing our end of its socket ends all workers
+    except Exception:
+        broker.report_fault(traceback.format_exc(limit=-4))
+    ours.close()
+    os.waitpid(nursery_pid, 0)
     os._exit(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import queue
@@ -80,15 +81,30 @@ class BrokerClient:
             os.close(fd)
 
 
+@functools.lru_cache(maxsize=1)
+def _watch_forks() -> None:
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def broker() -> BrokerClient:
     """Give this process's broker, started at first use and again after it was lost."""
     global _current
     with _lock:
         if _current is None or not _current.alive or _current.owner != os.getpid():
-            if _current is None:
-                os.register_at_fork(after_in_child=_after_fork)
+            _watch_forks()
             _current = BrokerClient()
         return _current
+
+
+def end_broker() -> None:
+    """End this process's broker, if it has one, and wait until every process of its tree is gone."""
+    global _current
+    with _lock:
+        client, _current = _current, None
+        if client is not None and client.owner == os.getpid():
+            assert client.process.stdin is not None
+            client.process.stdin.close()
+            client.process.wait()
 
 
 def _after_fork() -> None:

@@ -226,7 +226,7 @@ def _raised_frame(raised: BaseException, tag: int) -> bytes:
         text = f"{text}: {raised.msg} (line {raised.lineno})"  # type: ignore[attr-defined]
     else:
         arguments = BaseException.args.__get__(raised)  # type: ignore[attr-defined]
-        if len(arguments) == 1 and type(arguments[0]) in (str, int):
+        if len(arguments) == 1 and type(arguments[0]) is str:
             text = f"{text}: {arguments[0]}"
     body: bytes = text[:500].encode("utf-8", "replace")
     return codec.FRAME.pack(tag, len(body)) + body

@@ -32,10 +32,10 @@ REPEAT_SHARE_OF_LIMIT = 0.25  # a repeat has its own limit beside the first pass
 class Examiner:
     """Judges submissions one after the other, with the current exam at hand."""
 
-    def __init__(self, control: socket.socket, cache_folder: str | None, factor: float) -> None:
+    def __init__(self, control: socket.socket, cache_folder: str | None) -> None:
         self.control = control
         self.cache_folder = cache_folder
-        self.factor = factor
+        self.factor = 1.0
         self.key = ""
         self.exam: Exam | None = None
         self.prepared = Prepared()
@@ -178,7 +178,7 @@ def _renamed(result: SuiteResult, suite: Suite) -> SuiteResult:
     )
 
 
-def examiner_main(broker_fd: int, control_fd: int, cache_folder: str | None, factor: float) -> NoReturn:
+def examiner_main(broker_fd: int, control_fd: int, cache_folder: str | None) -> NoReturn:
     """Serve the broker at ``broker_fd`` with the examinee's parent at ``control_fd``."""
     sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
     control = socket.socket(fileno=control_fd)
@@ -187,7 +187,7 @@ def examiner_main(broker_fd: int, control_fd: int, cache_folder: str | None, fac
         wire.write_message(broker_fd, message)
         if message[0] != "ready":
             os._exit(0)
-        _serve(broker_fd, Examiner(control, cache_folder, factor))
+        _serve(broker_fd, Examiner(control, cache_folder))
     except (wire.ChannelClosed, ExamineeGone):
         os._exit(0)
 
@@ -202,7 +202,7 @@ def _serve(broker_fd: int, examiner: Examiner) -> NoReturn:
             except Exception:
                 failed = traceback.format_exc(limit=-3)
         elif request == "grade":
-            index, fields = details
+            index, (fields, examiner.factor) = details
             submission = submission_from_wire(fields)
             wire.write_message(broker_fd, ("result", index, *_graded(examiner, submission, failed)))
 

@@ -30,13 +30,13 @@ class GradingJob:
     """Gives submissions to examiners, and gives those of a dead examiner to another one."""
 
     def __init__(
-        self, broker: Broker, job_id: int, level: str, workers: int, cache_folder: str | None, factor: float
+        self, broker: Broker, job_id: int, level: str, workers: int, cache_folder: str | None
     ) -> None:
         self.broker = broker
         self.job_id = job_id
         self.level = level
         self.wanted = workers
-        self.arguments = [cache_folder, factor]
+        self.arguments = [cache_folder]
         self.exams: dict[str, Any] = {}
         self.schedule = Schedule()
         self.workers: list[_Worker] = []
@@ -49,8 +49,9 @@ class GradingJob:
         if request == "exams":
             self.exams.update(details[0])
             return
-        for index, exam_key, submission, weight in details[0]:
-            self.schedule.add(exam_key, index, submission, weight)
+        factor, items = details
+        for index, exam_key, submission, weight in items:
+            self.schedule.add(exam_key, index, (submission, factor), weight)
         while len(self.workers) < min(self.wanted, len(self.schedule)):
             self._start_worker()
         self._give_out()

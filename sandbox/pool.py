@@ -108,6 +108,8 @@ class Pool:
             message = self._messages.get()
             if message is None:
                 raise BrokerLost
+            if message[0] == "fault":
+                raise RuntimeError(f"the pool's broker failed: {message[1]}")
             _, index, status, value, detail = message
             outcomes[index] = PoolOutcome(status, None if value is None else json.loads(value), detail)
             if on_done is not None:

@@ -20,7 +20,7 @@ from .records import Limits
 PIPE_BYTES = 1 << 20
 TICK_MS = 10
 LONG_TICK_MS = 50
-READ_BYTES = 1 << 20
+READ_BYTES = 1 << 16  # larger buffers are mapped afresh for each read, which costs more than the calls
 BACKSTOP_S = 30.0
 
 

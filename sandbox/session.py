@@ -48,6 +48,10 @@ class Sandbox:
         self._known: set[str] = set()
 
     def __enter__(self) -> Sandbox:
+        try:
+            self._connect()  # the broker warms up while the caller gets its programs together
+        except BrokerLost:
+            self._client = None  # ``grade`` tries again and says so
         return self
 
     def __exit__(
@@ -113,9 +117,8 @@ class Sandbox:
         if new:
             client.send("exams", self._job, new)
             self._known.update(new)
-        client.send(
-            "submit", self._job, [self._item(index, submissions[index], exams, keys) for index in left]
-        )
+        items = [self._item(index, submissions[index], exams, keys) for index in left]
+        client.send("submit", self._job, speed_factor(), items)
         while len(results) < len(submissions):
             message = self._messages.get()
             if message is None:
@@ -138,7 +141,7 @@ class Sandbox:
             client = broker()
             self._known.clear()
             self._job, self._messages = client.open_job(
-                "grading", self.isolation.value, self.workers, cache_folder(), speed_factor()
+                "grading", self.isolation.value, self.workers, cache_folder()
             )
             self._client = client
         return self._client
@@ -149,6 +152,8 @@ class Sandbox:
         kind, *details = message
         if kind == "unavailable":
             raise SandboxUnavailable(*details)
+        if kind == "fault":
+            raise RuntimeError(f"the sandbox's broker failed: {details[0]}")
         if kind == "result":
             index, suites, measured = details
             judged = tuple(suite_result_from_wire(fields) for fields in suites)
