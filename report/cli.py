@@ -12,6 +12,7 @@ from .faults import UsageFault
 AREAS = (
     "run",
     "grade",
+    "regrade",
     "validate",
     "doctor",
     "report",

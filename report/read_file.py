@@ -11,7 +11,7 @@ from .read_inspect import inspect_facts, inspect_replies, inspect_rows, is_inspe
 from .read_lines import check_text, first_record, read_json, read_records
 from .read_samples import evalplus_rows, human_eval_rows
 from .run_facts import RunFacts, from_header, from_results, merge
-from .verdicts import Verdict, is_row, problem_of, read_verdict
+from .verdicts import Verdict, is_row, problem_of, read_verdict, short_hash
 
 
 class Gathering:
@@ -24,16 +24,27 @@ class Gathering:
         self.facts = RunFacts()
         self.files: list[str] = []
         self.notes: list[str] = []
+        self.texts: dict[tuple[str, int], str] = {}
+        self.bad_lines: dict[tuple[str, int], str] = {}
 
     def row(self, row: Mapping[str, Any], reply: str | None = None) -> None:
         """Take in one row, with its reply where the file has it."""
+        if "line" in row and "sample" not in row:
+            self.bad_lines[str(row.get("id")), int(row["line"])] = str(row.get("detail", ""))
+            return
         self.verdicts.append(read_verdict(row, reply=reply, keep=self.keep))
-        if self.keep and reply is not None:
+        if not self.facts.model and isinstance(row.get("model"), str):
+            self.facts = merge(self.facts, RunFacts(model=row["model"]))
+        if reply is not None:
             self.reply(row, reply)
 
     def reply(self, record: Mapping[str, Any], reply: str) -> None:
-        """Take in one raw reply."""
-        self.replies[str(record.get("task", "")), problem_of(record), int(record.get("sample", 0))] = reply
+        """Take in one raw reply: all of it if rows are kept, else its hash."""
+        place = problem_of(record), int(record.get("sample", 0))
+        self.texts[place] = short_hash(reply)
+        if self.keep:
+            key = (str(record.get("task", "")), *place)
+            self.replies[key] = reply
 
 
 def _read_rows(file: Path, gathered: Gathering, named: bool) -> None:
@@ -78,7 +89,7 @@ def _read_journal(file: Path, gathered: Gathering, named: bool) -> None:
         if "journal" in record:
             gathered.facts = merge(gathered.facts, from_header(record))
             task = str(record.get("task", ""))
-        elif gathered.keep and isinstance(record.get("reply"), str):
+        elif isinstance(record.get("reply"), str):
             gathered.reply({"task": task, **record}, record["reply"])
     if named:
         gathered.notes.append(f"{file.name}: a journal, it has replies but no verdicts; grade gives them")

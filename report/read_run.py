@@ -51,14 +51,23 @@ def read_run(paths: Sequence[Path], *, label: str = "", keep: bool = False) -> R
         raise UsageFault(f"{named}: no verdicts in it" + "".join(f"; {note}" for note in gathered.notes[:1]))
     _check_whole(gathered.verdicts, named)
     facts = gathered.facts
+    if gathered.bad_lines:
+        why = next(iter(gathered.bad_lines.values()))
+        gathered.notes.append(f"{len(gathered.bad_lines)} lines of the source were not gradable ({why})")
     return Run(
         label=label or facts.model or _stem(paths[0]),
-        verdicts=tuple(gathered.verdicts),
+        verdicts=tuple(_with_text(verdict, gathered.texts) for verdict in gathered.verdicts),
         facts=facts,
         files=tuple(gathered.files),
         notes=tuple(gathered.notes),
         replies=gathered.replies if keep else None,
     )
+
+
+def _with_text(verdict: Verdict, texts: Mapping[tuple[str, int], str]) -> Verdict:
+    """Fill in the hash of the reply, where a journal beside the rows holds it and the row has no text."""
+    text = texts.get((verdict.problem, verdict.sample), "")
+    return replace(verdict, text=text) if text and not verdict.text else verdict
 
 
 def _stem(path: Path) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -10,7 +12,7 @@ import numpy as np
 
 from .paired import paired_difference
 from .read_run import Run, by_pipeline
-from .statistics import Interval, curves, split_variance
+from .statistics import DegenerateWarning, Interval, curves, split_variance
 from .summary_notes import task_notes
 from .summary_records import Group, PipelineSummary, RuleCount, RunSummary, Solved, Step, TaskSummary
 from .verdicts import (
@@ -26,6 +28,9 @@ from .verdicts import (
     headline_of,
     pipeline_order,
 )
+
+FEWEST_RESAMPLED = 5
+GROUP_RESAMPLES = 2_000
 
 Counts = dict[str, tuple[int, int]]
 
@@ -49,9 +54,12 @@ def shares_of(counts: Counts) -> dict[str, float]:
 def summarize_run(run: Run, generator: np.random.Generator) -> RunSummary:
     """Summarize every task of a run; equal generators give equal summaries."""
     tasks = []
-    for task in run.tasks:
-        verdicts = [verdict for verdict in run.verdicts if verdict.task == task]
-        tasks.append(_summarize_task(run, task, verdicts, generator))
+    with warnings.catch_warnings():
+        # An interval that cannot be is printed as a dash, group by group.
+        warnings.simplefilter("ignore", DegenerateWarning)
+        for task in run.tasks:
+            verdicts = [verdict for verdict in run.verdicts if verdict.task == task]
+            tasks.append(_summarize_task(run, task, verdicts, generator))
     return RunSummary(run.label, run.facts.model, run.files, run.notes, tuple(tasks))
 
 
@@ -145,7 +153,10 @@ def _groups(verdicts: Sequence[Verdict], field: str, generator: np.random.Genera
     for name in sorted(grouped):
         pairs = list(counts_of(grouped[name]).values())
         if pairs:
-            out.append(Group(name, len(pairs), curves(pairs, generator, resamples=2_000)[0].points[0]))
+            made = curves(pairs, generator, resamples=GROUP_RESAMPLES)[0].points[0]
+            few = len(pairs) < FEWEST_RESAMPLED and made.method != "wilson"
+            unknown = Interval(made.value, math.nan, math.nan, "too few problems to resample")
+            out.append(Group(name, len(pairs), unknown if few else made))
     return tuple(out)
 
 

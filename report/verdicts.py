@@ -85,8 +85,8 @@ def is_row(record: object) -> bool:
 
 
 def problem_of(record: Mapping[str, Any]) -> str:
-    """Give the name of the problem: ``task_id`` (code) or ``unique_id`` (math)."""
-    return str(record.get("task_id") or record.get("unique_id") or "")
+    """Give the name of the problem: ``task_id`` (code) or ``unique_id`` (math), else its id (own gold)."""
+    return str(record.get("task_id") or record.get("unique_id") or record.get("id") or "")
 
 
 def read_verdict(row: Mapping[str, Any], *, reply: str | None = None, keep: bool = False) -> Verdict:
@@ -97,7 +97,7 @@ def read_verdict(row: Mapping[str, Any], *, reply: str | None = None, keep: bool
     if row["verdict"] not in VERDICTS:
         raise ValueError(f"unknown verdict {row['verdict']!r}")
     if not problem_of(row):
-        raise ValueError("a row without task_id or unique_id")
+        raise ValueError("a row without task_id, unique_id and id")
     measured = row.get("measured") or {}
     text = reply if reply is not None else row.get("program")
     one = sys.intern

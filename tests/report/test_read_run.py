@@ -100,7 +100,7 @@ def test_a_reply_that_is_there_twice_is_refused(tmp_path: Path, make_code: Make,
     [
         ({"verdict": "nice"}, "unknown verdict 'nice'"),
         ({"sample": "first"}, "line 1"),
-        ({"task_id": ""}, "without task_id"),
+        ({"task_id": "", "id": ""}, "without task_id"),
     ],
 )
 def test_a_bad_row_is_named_by_its_line(
