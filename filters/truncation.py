@@ -1,0 +1,68 @@
+"""The prose of a reply comes in; whether it was likely cut off, or goes round in a loop, goes out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from .math_spans import find_math
+
+_TAIL = 3000
+_MIN_ROUNDS = 4
+_OPEN_END = re.compile(
+    r"(?:[,(\[{=+*/<>≤≥≈×÷^_&\\:：]|(?<=\s)[-−–]|\b(?:the|an?|of|to|into|in|on|at|by|for|from|with|and|or|but|if"
+    r"|that|which|who|is|are|was|were|be|been|we|i|you|it|its|this|these|those|as|than|so|because|since|when"
+    r"|where|while|then|such that|using|let|can|will|must|have|has|had|our|their|his|her|there|not|each|every"
+    r"|between|under|over|per|also|equals?|gives?|get|find|need|needs))\s*$",
+    re.IGNORECASE,
+)
+_LIST_NUMBER = re.compile(r"(?:^|\n)\s*(?:\d{1,2}[.)]|[-*•]|#{1,6})\s*$")
+_LINE = re.compile(r"[^\n]+")
+
+
+def is_cut_off(text: str) -> bool:
+    """Say whether ``text`` breaks off: mathematics left open, a sentence without end, a bare list number."""
+    stripped = text.rstrip()
+    if not stripped:
+        return False
+    if _LIST_NUMBER.search(stripped[-12:]) and len(stripped) > 3:
+        return True
+    tail = stripped[-_TAIL:]
+    spans = find_math(
+        stripped if len(stripped) <= _TAIL else tail[tail.find("\n\n") + 2 :] if "\n\n" in tail else tail
+    )
+    if spans and not spans[-1].closed and spans[-1].body.strip():
+        return True
+    if tail.count(r"\begin{") > tail.count(r"\end{") and r"\end{" not in tail[tail.rfind(r"\begin{") :]:
+        return True
+    last_line = stripped[stripped.rfind("\n") + 1 :]
+    if _OPEN_END.search(last_line[-40:]) and not re.search(r"\$\s*$|\\[)\]]\s*$", last_line):
+        return not re.search(r"(?:\*\*|__|\*)$", last_line) and re.search(r"\w", last_line) is not None
+    return False
+
+
+def is_looping(text: str) -> bool:
+    """Say whether ``text`` ends in the same words over and over, or says the same lines again and again."""
+    tail = text.rstrip()[-_TAIL:]
+    period = _smallest_period(tail[::-1])
+    if period is not None:
+        return True
+    lines = [line.group().strip() for line in _LINE.finditer(tail)]
+    counts = Counter(line for line in lines if len(line) > 12)
+    return any(count >= 8 for count in counts.values())
+
+
+def _smallest_period(reversed_tail: str) -> int | None:
+    """Find a period with which the end repeats at least four times over 60 signs, by prefix function."""
+    border = [0] * len(reversed_tail)
+    length = 0
+    for index in range(1, len(reversed_tail)):
+        while length and reversed_tail[index] != reversed_tail[length]:
+            length = border[length - 1]
+        if reversed_tail[index] == reversed_tail[length]:
+            length += 1
+        border[index] = length
+        period = index + 1 - length
+        if index + 1 >= max(60, _MIN_ROUNDS * period) and len(set(reversed_tail[:period])) > 1:
+            return period
+    return None
