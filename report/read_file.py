@@ -11,7 +11,7 @@ from .read_inspect import inspect_facts, inspect_replies, inspect_rows, is_inspe
 from .read_lines import check_text, first_record, read_json, read_records
 from .read_samples import evalplus_rows, human_eval_rows
 from .run_facts import RunFacts, from_header, from_results, merge
-from .verdicts import Verdict, is_row, problem_of, read_verdict, short_hash
+from .verdicts import Verdict, is_row, logged_rows, problem_of, read_verdict, short_hash
 
 
 class Gathering:
@@ -63,9 +63,8 @@ def _read_rows(file: Path, gathered: Gathering, named: bool) -> None:
 def _read_lm_eval(file: Path, gathered: Gathering, named: bool) -> None:
     seen = False
     for number, record in read_records(file):
-        filtered = record.get("filtered_resps") or [None]
-        rows = filtered[0] if isinstance(filtered[0], list) else filtered
-        if not rows or not all(is_row(row) for row in rows):
+        rows = logged_rows(record)
+        if not rows:
             if seen or named:
                 raise UsageFault(f"{file}: line {number}: filtered_resps hold no rows: not a task of ours")
             gathered.notes.append(f"{file.name}: left out, not a task of ours")

@@ -14,7 +14,7 @@ from .faults import UsageFault
 from .read_inspect import inspect_replies, is_inspect_log
 from .read_lines import check_text, first_record, read_json
 from .run_facts import plain_name
-from .verdicts import is_row, problem_of
+from .verdicts import is_row, logged_rows, problem_of
 
 PromptOf = Callable[[str], str]
 
@@ -37,7 +37,7 @@ def open_source(path: Path) -> Source:
         return _document(path)
     first = _first(path)
     if "filtered_resps" in first or "resps" in first:
-        rows = _rows_of(first)
+        rows = logged_rows(first)
         task = plain_name(str(rows[0]["task"])) if rows else ""
         return Source(path, "lm-eval samples", task, lambda _: _lm_eval(path), bool(rows))
     if is_row(first):
@@ -97,7 +97,7 @@ def _lm_eval(path: Path) -> Iterator[str]:
         if record is None:
             yield line
             continue
-        rows, document = _rows_of(record), record.get("doc") or {}
+        rows, document = logged_rows(record), record.get("doc") or {}
         known = rows[0] if rows else document
         problem = problem_of(known)
         if problem in seen:
@@ -113,12 +113,6 @@ def _lm_eval(path: Path) -> Iterator[str]:
 
 def _listed(part: object) -> list[object]:
     return part if isinstance(part, list) else [part]
-
-
-def _rows_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    filtered = record.get("filtered_resps") or [None]
-    rows = filtered[0] if isinstance(filtered[0], list) else filtered
-    return [row for row in rows if is_row(row)]
 
 
 def _rows(path: Path) -> Iterator[str]:

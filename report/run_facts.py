@@ -51,6 +51,9 @@ class RunFacts:
         return fields.get("request") or (digest_of(fields) if len(fields) > 1 else "")
 
 
+UNKNOWN = ("Could not collect", "N/A", "None")
+
+
 def plain_name(task: str) -> str:
     """Give a task's name without its frozen major, as rows have it."""
     return re.sub(r"_v\d+$", "", task)
@@ -153,4 +156,5 @@ def _machine(environment: str) -> dict[str, str]:
         "cuda": r"CUDA runtime version:\s*(.+)",
     }
     found = {name: re.search(pattern, environment) for name, pattern in patterns.items()}
-    return {name: match.group(1).strip() for name, match in found.items() if match}
+    texts = {name: match.group(1).strip() for name, match in found.items() if match}
+    return {name: text for name, text in texts.items() if text not in UNKNOWN}

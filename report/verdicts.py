@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
@@ -14,6 +16,7 @@ from lm_eval_strict.filters.rows import MathVerdict, Truncated
 CODE_PIPELINES = ("base", "plus", "plus_strict", "plus_adjudicated")
 MATH_PIPELINES = ("exact", "normalized", "symbolic", "strict")
 EVALPLUS_CEILING_OUT = "HumanEval/32"
+LOGGED_MOST = 16 * 1024 * 1024
 
 ACCEPTED = frozenset({"passed", MathVerdict.RIGHT.value})
 NOT_GRADED = MathVerdict.NOT_GRADED.value
@@ -82,6 +85,29 @@ def short_hash(text: str) -> str:
 def is_row(record: object) -> bool:
     """Say whether a JSON value has the fields that every row of a grader has."""
     return isinstance(record, Mapping) and {"pipeline", "verdict", "task"} <= record.keys()
+
+
+def logged_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give the rows in a line of lm-eval's samples file; empty where it is not of a task of ours.
+
+    lm-eval writes each as the text of a Python literal; a JSON text or an object are read as well.
+    """
+    filtered = record.get("filtered_resps") or []
+    flat = [one for part in filtered for one in (part if isinstance(part, list) else [part])]
+    rows = [_logged(one) for one in flat]
+    return [row for row in rows if row is not None] if all(row is not None for row in rows) else []
+
+
+def _logged(value: object) -> dict[str, Any] | None:
+    if isinstance(value, str) and value.startswith("{") and len(value) <= LOGGED_MOST:
+        try:
+            value = json.loads(value)
+        except ValueError:
+            try:
+                value = ast.literal_eval(value)
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                return None
+    return dict(value) if isinstance(value, Mapping) and is_row(value) else None
 
 
 def problem_of(record: Mapping[str, Any]) -> str:

@@ -112,14 +112,14 @@ def test_a_bad_row_is_named_by_its_line(
 
 
 def samples_line(rows: list[Row], replies: list[str]) -> Row:
-    """Make a line of lm-eval's samples file: one document, one filter, its n replies."""
+    """Make a line of lm-eval's samples file: one document, one filter, its n replies; it turns rows to text."""
     return {
         "doc_id": 0,
         "doc": {"task_id": rows[0].get("task_id"), "subject": "Algebra", "level": 3},
         "target": "",
         "arguments": {"gen_args_0": {"arg_0": "prompt"}},
-        "resps": [[reply] for reply in replies],
-        "filtered_resps": [rows],
+        "resps": [replies],
+        "filtered_resps": [[str(row) for row in rows]],
         "filter": rows[0]["pipeline"],
         "metrics": ["pass@1"],
         "doc_hash": "x",
@@ -167,6 +167,17 @@ def test_an_lm_eval_folder_gives_rows_model_and_request(tmp_path: Path, make_cod
     assert "max_gen_toks" in request["generation"]
     assert run.facts.machine["gpu"] == "GPU 0: H200" and run.facts.machine["driver"] == "570.1"
     assert run.verdicts[0].subject == "Algebra" and run.verdicts[0].level == "3"
+
+
+@pytest.mark.parametrize("written", [str, json.dumps, dict])
+def test_rows_in_a_samples_file_are_read_however_they_were_written(
+    tmp_path: Path, make_code: Make, write: Write, written: Callable[[Row], Any]
+) -> None:
+    row = {**make_code(1, problems=1)[0], "detail": "it's \"so\" \ud800 {nested: 'x'}"}
+    line = {**samples_line([row], ["reply"]), "filtered_resps": [[written(row)]]}
+    run = read_run([write(tmp_path / "samples_x.jsonl", [line])], keep=True)
+    assert run.verdicts[0].raw is not None
+    assert run.verdicts[0].raw["detail"] == row["detail"]
 
 
 def test_a_task_that_is_not_ours_is_left_out_of_a_folder_and_refused_by_name(
