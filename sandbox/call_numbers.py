@@ -43,7 +43,8 @@ rt_sigtimedwait:128:137 rt_tgsigqueueinfo:297:240 sched_get_priority_max:146:125
 sched_get_priority_min:147:126 sched_getaffinity:204:123 sched_getparam:143:121 sched_getscheduler:145:120
 sched_setaffinity:203:122 sched_setscheduler:144:119 sched_yield:24:124 seccomp:317:277 select:23:-
 semget:64:190 sendfile:40:71 sendmmsg:307:269 sendmsg:46:211 sendto:44:206 set_robust_list:273:99
-set_tid_address:218:96 setgid:106:144 setgroups:116:159 setitimer:38:103 setns:308:268 setpgid:109:154
+set_tid_address:218:96
+sethostname:170:161 setgid:106:144 setgroups:116:159 setitimer:38:103 setns:308:268 setpgid:109:154
 setpriority:141:140 setresuid:117:147 setrlimit:160:164 setsid:112:157 setsockopt:54:208
 settimeofday:164:170 setuid:105:146 setxattr:188:5 shmget:29:194 shutdown:48:210 sigaltstack:131:132
 signalfd:282:- signalfd4:289:74 socket:41:198 socketpair:53:199 splice:275:76 stat:4:- statfs:137:43

@@ -16,7 +16,7 @@ _SETUP_FAULT_STATUS = 125
 _FAULT_BYTES = 512
 _WORK_FILES = 1024
 # The kernel counts a limit's CPU time by ticks, and what it reports at the end by the clock: they differ.
-_CPU_COUNT_RATIO = 0.7
+_CPU_COUNT_RATIO = 0.5
 _MIB = 1 << 20
 
 

@@ -54,14 +54,24 @@ def host_state() -> dict[str, list[str]]:
 
 def difference(before: Mapping[str, list[str]], context: Context) -> str:
     """Say what is on the host that was not there before, once what killed workers left is swept."""
-    cgroups.sweep()
-    work_folder.sweep()
-    after = host_state()
-    found = [item for name in before for item in after[name] if item not in before[name]]
-    for path in context.canaries:
+    deadline = time.monotonic() + _GONE_WITHIN_S
+    while True:
+        cgroups.sweep()
+        work_folder.sweep()
+        after = host_state()
+        found = [item for name in before for item in after[name] if item not in before[name]]
+        if not found or time.monotonic() > deadline:
+            break
+        time.sleep(0.05)  # a killed process leaves its group a moment after it is gone
+    return ", ".join(found + [path for path in context.canaries if _content(path) != context.secret])
+
+
+def _content(path: str) -> str:
+    try:
         with open(path, encoding="ascii") as stream:
-            found += [path] if stream.read() != context.secret else []
-    return ", ".join(found)
+            return stream.read()
+    except OSError:
+        return ""
 
 
 def _sleep_for_ever() -> None:

@@ -32,11 +32,14 @@ def close_ways_up(absent: frozenset[Layer]) -> None:
     if Layer.NO_NEW_PRIVILEGES not in absent or Layer.SECCOMP not in absent:
         syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     if Layer.NO_CAPABILITIES not in absent:
-        _empty_bounding_set()
+        keep_within(0)
 
 
-def _empty_bounding_set() -> None:
+def keep_within(capabilities: int) -> None:
+    """Take every capability but those of the bit mask out of reach for ever."""
     for capability in range(_LAST_CAPABILITY + 1):
+        if capabilities >> capability & 1:
+            continue
         try:
             syscalls.prctl(syscalls.PR_CAPBSET_DROP, capability)
         except OSError as error:

@@ -6,7 +6,6 @@ import ctypes
 import functools
 import os
 import platform
-from collections.abc import Callable
 
 from .call_numbers import call_numbers
 
