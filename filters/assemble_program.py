@@ -75,7 +75,12 @@ class _Picker:
         self.full = _fully_defined(self.statements)
         self.picked: set[int] = set()
         self.variables: set[str] = set()
-        self.setters = {name: s.names.sets for s in self.statements for name in s.names.binds if s.names.sets}
+        self.setters = {
+            name: s.names.sets
+            for s in self.statements
+            for name in s.names.binds
+            if s.names.sets and not s.names.needs & (_READERS | _PRINTERS | {entry_point})
+        }
         self.by_name: dict[str, list[int]] = {}
         for index, statement in enumerate(self.statements):
             names = statement.names
@@ -219,7 +224,7 @@ def _from_other_blocks(
     after: list[Statement] = []
     bound = _bound(body) | {entry_point}
     wanted = needed - bound - _BUILTINS
-    helpers = {s.node.name for s in body if isinstance(s.node, _DEFINITIONS)} & (needed - {entry_point})
+    helpers = _helpers(body, entry_point)
     for index in [*range(chosen - 1, -1, -1), *range(chosen + 1, len(sources))]:
         statements = sources[index].statements
         again = _redefined(statements, helpers) if index > chosen and corrections else set()
@@ -232,6 +237,7 @@ def _from_other_blocks(
         needed |= open_names
         bound |= _bound(found)
         wanted = needed - bound - _BUILTINS
+        helpers |= _helpers(found, entry_point)
         imports = [s for s in found if index > chosen and isinstance(s.node, _IMPORTS)]
         if index < chosen:
             before = [*found, *before]
@@ -239,6 +245,10 @@ def _from_other_blocks(
             before += imports
             after += [s for s in found if s not in imports]
     return before, after
+
+
+def _helpers(statements: Iterable[Statement], entry_point: str) -> set[str]:
+    return {s.node.name for s in statements if isinstance(s.node, _DEFINITIONS)} - {entry_point}
 
 
 def _redefined(statements: Sequence[Statement], helpers: set[str]) -> set[str]:

@@ -13,6 +13,7 @@ from .source_lines import scan_line
 from .statements import trim_tail
 
 _RESTATES = re.compile(r"(?:async def|def|class|import|from)\b |@\w|`{3,}|~{3,}|#{1,6} \w|<\w+>")
+_USES = re.compile(r"(?:print|assert|input)\b|if __name__")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 
 
@@ -88,6 +89,9 @@ def complete(prompt: str, reply: str) -> Continuation | None:
     body, rest = split_body(reply)
     if not body.strip():
         return None
+    level = _unindented(prompt, reply) if body.lstrip("\n")[:1] not in (" ", "\t") else None
+    if level is not None:
+        return level
     for name, text in _variants(prompt, body):
         if parse(text) is not None and _adds_to(prompt, text):
             return Continuation(text, rest, (name,) if name else (), False)
@@ -100,6 +104,23 @@ def complete(prompt: str, reply: str) -> Continuation | None:
     if shorter is not None and len(shorter) > len(glue.rstrip()) and _adds_to(prompt, shorter):
         return Continuation(shorter, rest, mends, True)
     return None
+
+
+def _unindented(prompt: str, reply: str) -> Continuation | None:
+    """Read a body of several statements that lost one level of indentation."""
+    lines = reply.split("\n")
+    end = next((n for n, line in enumerate(lines) if _RESTATES.match(line) or _USES.match(line)), len(lines))
+    glue = prompt if prompt.endswith("\n") else prompt + "\n"
+    lead = _body_lead(prompt)
+    text = trim_tail(glue + textwrap.indent("\n".join(lines[:end]), lead))
+    kept = text[len(glue) :].split("\n") if text is not None else []
+    if (
+        text is None
+        or not _adds_to(prompt, text)
+        or not any(line.startswith(lead + "return") for line in kept[1:])
+    ):
+        return None
+    return Continuation(text, "\n".join(lines[len(kept) :]), ("indentation",), False)
 
 
 def _adds_to(prompt: str, text: str) -> bool:

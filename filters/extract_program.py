@@ -29,13 +29,16 @@ _NESTING = 3
 _DEFINING = frozenset(
     {"fenced_block", "unfenced_code", "indented_code", "written_string", "continuation", "body_only"}
 )
-# Prose that introduces a block as what not to do.
+# Prose that introduces a block as what not to do, unless it speaks of an earlier one.
 _WARNS = re.compile(
-    r"\b(?:incorrect|wrong|buggy|mistakes?|pitfalls?|do not|don't|never|avoid|broken|fails?|bad|not)\b",
+    r"\b(?:(?:do not|don't|never|avoid) (?:write|writing|use|using|do|doing|implement|code|try)"
+    r"|(?:mistake|pitfall)s?\b.*\b(?:is|are|would be)|mistakes?:"
+    r"|(?:incorrect|wrong|buggy|bad|broken) "
+    r"(?:version|way|approach|solution|implementation|code|example|answer))\b",
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
-    r"\b(?:correct(?:ed|ion|ly)?|fix(?:ed|es)?|right|instead|final|better|improved|so|should|updated|works)\b",
+    r"\b(?:correct(?:ed|ion)?|fix(?:ed|es)?|instead|final|better|improved|updated|above|previous|earlier|that|my)\b",
     re.IGNORECASE,
 )
 
@@ -98,7 +101,7 @@ class _Task:
         if depth < _NESTING:
             for inner in written_strings(text, [block.text for block in blocks], self.entry_point):
                 program = self.from_chat(inner, depth + 1)
-                if program.program is not None and program.rule in ("fenced_block", "unfenced_code"):
+                if program.rule in ("fenced_block", "unfenced_code", "written_string"):
                     return replace(program, rule="written_string")
         return replace(self._last_resorts(text, blocks, sources), truncated=cut_off)
 

@@ -17,6 +17,7 @@ _TAG = re.compile(
     r"|\\(?:begin|end)\{(?:lstlisting|verbatim|minted|python|code)\}(?:\[[^\]\n]*\]|\{\w+\})*",
     re.MULTILINE,
 )
+_ENCLOSES = re.compile(r"[ \t]*(?:async def|def|class|if|else|for|while|with|try)\b.*:$")
 _HTML_CODE = re.compile(r"<(?:pre|code)\b")
 _JSON_TRIES = 20
 
@@ -35,6 +36,9 @@ def indented_passage(text: str, entry_point: str) -> str:
     )
     if not head:
         return ""
+    before = text[: head.start()].rstrip().rpartition("\n")[2]
+    if _ENCLOSES.match(before):
+        return ""  # defined inside something else
     lead = head["lead"]
     lines = text.split("\n")
     return "\n".join(line[len(lead) :] if line.startswith(lead) else line.lstrip("> \t") for line in lines)

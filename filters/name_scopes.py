@@ -102,8 +102,8 @@ class Names:
 
     ``binds``: defined or assigned. ``needs``: read when it runs or when what it defines is called.
     ``changes``: given an attribute, an item or a decoration. ``handles``: objects that a call may alter,
-    its owner and its arguments. ``calls``: names called directly. ``sets``: names that its functions declare
-    global.
+    its owner and its arguments. ``calls``: names called directly. ``sets``: names of the module that
+    its functions set or change when they are called.
     """
 
     binds: frozenset[str]
@@ -119,15 +119,36 @@ def names_of(statement: ast.stmt) -> Names:
     scope = _Scope()
     _read([statement], scope)
     changes, handles, calls = _effects(statement)
-    binds = scope.stores | _dynamic_binds(statement)
+    binds = (scope.stores - _loop_targets(statement)) | _dynamic_binds(statement)
+    inside = _changed_inside(statement) & scope.inner
     return Names(
         frozenset(binds),
         frozenset(scope.loads | scope.inner),
         frozenset(changes),
         frozenset(handles),
         frozenset(calls),
-        frozenset(scope.inner_declared),
+        frozenset(scope.inner_declared | inside),
     )
+
+
+def _loop_targets(statement: ast.stmt) -> set[str]:
+    """Find names that only a loop's head binds: nobody defines a constant like that."""
+    if not isinstance(statement, (ast.For, ast.AsyncFor)):
+        return set()
+    inside = _Scope()
+    _read([*statement.body, *statement.orelse], inside)
+    return {n.id for n in ast.walk(statement.target) if isinstance(n, ast.Name)} - inside.stores
+
+
+def _changed_inside(statement: ast.stmt) -> set[str]:
+    """Find names whose objects a function changes in its body."""
+    if not isinstance(statement, _FUNCTIONS):
+        return set()
+    found: set[str] = set()
+    for inner in statement.body:
+        changes, handles, _ = _effects(inner)
+        found |= changes | handles
+    return found
 
 
 def _base(node: ast.AST) -> str | None:

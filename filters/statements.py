@@ -14,6 +14,8 @@ _CONTINUES = re.compile(r"(?:else|elif|except|finally|case)\b|[)\]}]")
 _RESTARTS = re.compile(r"(?:def|class|import|from|async def)\b |@\w")
 # A chunk whose end is cut away line by line to find the part that parses.
 _TRIMS = 25
+_TRIMS_OF_LONG = 5
+_LONG = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,7 @@ def _chunks(text: str) -> list[str]:
 def trim_tail(chunk: str) -> str | None:
     """Cut lines off the end of ``chunk`` until it parses; None where nothing but a header is left."""
     lines = chunk.split("\n")
-    for _ in range(_TRIMS):
+    for _ in range(_TRIMS if len(chunk) < _LONG else _TRIMS_OF_LONG):
         try:
             ast.parse("\n".join(lines))
             return "\n".join(lines)
