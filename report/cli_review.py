@@ -42,7 +42,7 @@ def review(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the readings as JSON.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback; 0 takes a free one.")] = 0,
-    browse: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
+    browse: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
 ) -> None:
     """Read the replies on which graders disagree and those that all reject, each distinct answer once.

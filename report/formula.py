@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from html import escape
 from xml.etree import ElementTree
 
 LENGTH_MOST = 600
+IN_TEXT = re.compile(r"\\\[(?P<block>.{1,600}?)\\\]|\$(?P<inner>[^$\n]{1,600})\$", re.DOTALL)
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 ELEMENTS = frozenset(
     (
@@ -37,6 +40,17 @@ def mathml(latex: str) -> str | None:
     except Exception:  # the library raises many kinds on text that is no LaTeX
         return None
     return ElementTree.tostring(tree, encoding="unicode") if _clean(tree) else None
+
+
+def text_with_formulas(text: str) -> str:
+    """Write a text as HTML with the formulas between its dollar signs rendered; all else is escaped."""
+    parts, end = [], 0
+    for found in IN_TEXT.finditer(text):
+        made = mathml(found["inner"] or found["block"] or "")
+        if made is not None:
+            parts += [escape(text[end : found.start()]), made]
+            end = found.end()
+    return "".join([*parts, escape(text[end:])])
 
 
 def _clean(tree: ElementTree.Element) -> bool:

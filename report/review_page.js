@@ -16,7 +16,7 @@
     return element;
   }
 
-  // Only MathML that formula.py cleaned and code that Pygments escaped come in as markup.
+  // Only what formula.py cleaned and escaped and what Pygments escaped come in as markup.
   function markup(tag, className, html) {
     const element = make(tag, className);
     element.innerHTML = html;
@@ -169,12 +169,14 @@
     return box;
   }
 
-  function folded(title, text, open) {
+  function folded(title, content, open) {
     const box = make("details", "part");
     box.open = open;
-    box.append(make("summary", "", title), make("pre", "", text));
+    box.append(make("summary", "", title), content);
     return box;
   }
+
+  const statementForm = (item) => (item.kind === "math" ? ["div", "prose"] : ["pre", ""]);
 
   function head(item) {
     const box = make("div", "case-head");
@@ -214,8 +216,8 @@
     if (item.kind === "code") {
       parts.push(item.code ? part("Program", markup("pre", "code", item.code)) : part("Program", make("p", "soft", "No program was found in the reply.")));
     }
-    if (item.statement) parts.push(folded("Problem", item.statement, item.kind === "math"));
-    if (item.reply !== null) parts.push(folded("Reply", item.reply, item.kind === "math" || !item.code));
+    if (item.statement) parts.push(folded("Problem", markup(...statementForm(item), item.statement), item.kind === "math"));
+    if (item.reply !== null) parts.push(folded("Reply", make("pre", "", item.reply), item.kind === "math" || !item.code));
     panel.replaceChildren(...parts);
   }
 

@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 from .decisions import Decision
-from .formula import mathml
+from .formula import mathml, text_with_formulas
 from .reading_cases import Case, accepts
 
 SHOWN_PLACES = 12
@@ -67,14 +67,17 @@ def _case_data(case: Case, problems: Mapping[str, str]) -> dict[str, Any]:
         "truncated": str(first.get("truncated") or "no"),
         "graders": [_grader(name, row) for name, row in case.rows.items()],
         "reply": case.reply,
-        "statement": problems.get(case.replies[0][0], ""),
     }
+    statement = problems.get(case.replies[0][0], "")
     if case.is_code:
         program = first.get("program")
-        return {**data, "kind": "code", "code": highlighted(program) if program else None}
+        code = highlighted(program) if program else None
+        shown = highlighted(statement) if statement else ""
+        return {**data, "kind": "code", "code": code, "statement": shown}
     return {
         **data,
         "kind": "math",
+        "statement": text_with_formulas(statement),
         "answer": first.get("answer"),
         "gold": str(first.get("gold") or ""),
         "answerMath": mathml(str(first["answer"])) if first.get("answer") else None,

@@ -59,12 +59,8 @@ def _show_misses(console: Console, title: str, misses: Sequence[Misjudged]) -> N
         return
     table = new_table(title, "grader", "problem", "answer", "key", "note", left=5)
     for miss in misses[:MISSES_SHOWN]:
-        texts = (" ".join(text.split()) for text in (miss.answer, miss.gold, miss.note))
-        table.add_row(
-            escape(miss.pipeline),
-            escape(miss.problem),
-            *(escape(shorten(text, TEXT_SHOWN)) for text in texts),
-        )
+        texts = (miss.pipeline, miss.problem, miss.answer, miss.gold, miss.note)
+        table.add_row(*(escape(shorten(text, TEXT_SHOWN)) for text in texts))
     console.print(table)
     if len(misses) > MISSES_SHOWN:
         console.print(f"[dim]and {len(misses) - MISSES_SHOWN} more (--json has all)[/dim]")

@@ -43,6 +43,12 @@ def count(number: int) -> str:
     return f"{number:,}" if number else NOTHING
 
 
+def printable(text: str) -> str:
+    """Replace what a terminal would act on: a model's text may hold escape sequences."""
+    return "".join(sign if sign.isprintable() else "�" for sign in text)
+
+
 def shorten(text: str, width: int) -> str:
-    """Keep a text's first ``width`` characters, with an ellipsis where it is longer."""
+    """Keep a text's first ``width`` characters on one line, with an ellipsis where it is longer."""
+    text = printable(" ".join(text.split()))
     return text if len(text) <= width else text[: width - 1] + "…"

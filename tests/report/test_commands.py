@@ -60,6 +60,13 @@ def test_report_prints_score_interval_ladder_and_both_denominators(call: Call, g
         assert words in text
 
 
+def test_report_prints_the_golden_table(call: Call, good: Path, poor: Path, tmp_path: Path) -> None:
+    golden = Path(__file__).with_name("golden_report.txt")
+    status, text = call("report", good, poor, "--no-details")
+    assert status == 0
+    assert "\n".join(line.rstrip() for line in text.splitlines()).rstrip() == golden.read_text().rstrip()
+
+
 def test_report_json_is_strict_json_with_every_pipeline(call: Call, good: Path) -> None:
     status, text = call("report", good, "--json")
     document = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))

@@ -112,7 +112,7 @@ def test_a_bad_row_is_named_by_its_line(
 
 
 def samples_line(rows: list[Row], replies: list[str]) -> Row:
-    """Make a line of lm-eval's samples file: one document, one filter, its n replies; it turns rows to text."""
+    """Make a line of lm-eval's samples file: one document and filter, n replies; it writes rows as text."""
     return {
         "doc_id": 0,
         "doc": {"task_id": rows[0].get("task_id"), "subject": "Algebra", "level": 3},

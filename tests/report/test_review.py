@@ -19,7 +19,7 @@ from lm_eval_strict.report.decisions import (
     default_path,
     read_decisions,
 )
-from lm_eval_strict.report.formula import mathml
+from lm_eval_strict.report.formula import mathml, text_with_formulas
 from lm_eval_strict.report.read_run import read_run
 from lm_eval_strict.report.reading_cases import Case, all_cases, case_key, cases_to_read
 from lm_eval_strict.report.readings import readings_of
@@ -194,6 +194,12 @@ def test_no_formula_carries_script_link_or_style(latex: str) -> None:
 def test_what_is_no_formula_is_shown_as_text(latex: str) -> None:
     made = mathml(latex)
     assert made is None or made.startswith("<math")
+
+
+def test_a_statement_keeps_its_words_and_renders_what_stands_between_dollars() -> None:
+    made = text_with_formulas("Is $x<1$ <b>so</b>, at \\[\\frac{1}{2}\\] or 5$ a piece?")
+    assert made.count("<math") == 2 and "<mfrac>" in made
+    assert "&lt;b&gt;so&lt;/b&gt;" in made and made.endswith(" or 5$ a piece?")
 
 
 def test_the_page_cannot_be_broken_out_of_by_a_reply(cases_of: Cases) -> None:
