@@ -28,7 +28,7 @@ def cost(
         str,
         typer.Argument(
             metavar="RUN",
-            help="A run key or its beginning (it is printed when a run starts), a run's folder, or a journal.",
+            help="A run key (printed when a run starts) or its beginning, a run's folder, or a journal.",
         ),
     ],
     prices: Annotated[
