@@ -100,11 +100,12 @@ def logged_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _logged(value: object) -> dict[str, Any] | None:
     if isinstance(value, str) and value.startswith("{") and len(value) <= LOGGED_MOST:
+        text = value
         try:
-            value = json.loads(value)
+            value = json.loads(text)
         except ValueError:
             try:
-                value = ast.literal_eval(value)
+                value = ast.literal_eval(text)
             except (ValueError, SyntaxError, MemoryError, RecursionError):
                 return None
     return dict(value) if isinstance(value, Mapping) and is_row(value) else None

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -246,6 +250,30 @@ def test_the_server_answers_only_loopback_names_and_the_secret_path(server: Revi
     assert ask(server, "POST", "/decision", body)[0] == 404
     assert ask(server, "POST", server.path + "decision", body, Host="evil.example")[0] == 404
     assert server.server_address[0] == "127.0.0.1"
+
+
+def test_the_command_serves_until_interrupted_and_says_where_the_decisions_are(
+    tmp_path: Path, make_math: Make, write: Write
+) -> None:
+    rows = make_math(1, problems=20)
+    path = write(tmp_path / "run.jsonl", rows)
+    code = "from lm_eval_strict.report.cli import main; main()"
+    words = [sys.executable, "-u", "-c", code, "review", str(path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = re.search(r"at (http://127\.0\.0\.1:(\d+)(/\S+/))", process.stdout.readline())
+        assert found is not None
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[2]), timeout=10)
+        connection.request(
+            "POST", found[3] + "decision", json.dumps({"key": case_key(rows[0]), "decision": "right"})
+        )
+        assert connection.getresponse().status == 200
+        connection.close()
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+        assert process.wait(timeout=20) == 0
+    assert str(tmp_path / "run.decisions.jsonl") in rest and "1 decisions in" in rest
+    assert list(read_decisions(tmp_path / "run.decisions.jsonl")) == [case_key(rows[0])]
 
 
 @pytest.mark.parametrize("body", ["{", "[]", '{"key": "x"}', '{"key": "0123456789abcdef", "decision": "?"}'])
