@@ -84,6 +84,7 @@ class Reader(TokenCursor):
     """What the parts of the reader offer each other; each part is a class above this one."""
 
     bars = 0
+    letter_units = False
 
     def read_items(self, *closing: str) -> Node:
         """Read items separated by commas and words, up to a closing symbol, which stays."""

@@ -42,8 +42,8 @@ def stated(node: Node) -> Stated | None:
 def _chain(operands: tuple[Node, ...], relations: list[str]) -> Stated | None:
     """Resolve ``label = a = b`` where a and b are the same, and ``exact ≈ rounded`` to its exact side."""
     approximate = False
-    labels = [part for part in operands if is_label(part)]
-    values = [part for part in operands if not is_label(part)]
+    labels = [part for part in operands if is_label(part) or part is operands[0] and _is_named_value(part, operands)]
+    values = [part for part in operands if part not in labels]
     if not values:
         labels, values = list(operands[:-1]), [operands[-1]]
     if relations[-1] == "approx":
@@ -51,8 +51,6 @@ def _chain(operands: tuple[Node, ...], relations: list[str]) -> Stated | None:
             values = values[:-1]
         else:
             approximate = True
-    if len(values) < len(operands) and not labels:
-        labels = []
     if values[-1].has_call("mod"):
         return None
     for earlier in values[:-1]:
@@ -79,6 +77,11 @@ def is_label(node: Node) -> bool:
     return bool(node.names()) and not node.has(
         "num", "pm", "mp", "const", "list", "rel", "percent", "degree", "neg"
     )
+
+
+def _is_named_value(first: Node, operands: tuple[Node, ...]) -> bool:
+    """Tell whether ``x^2 + y^3 = 9`` gives the value of an expression: in two letters it solves nothing."""
+    return len(first.names()) > 1 and not operands[-1].names() and first.op not in ("group", "list")
 
 
 def _is_named_group(node: Node) -> bool:

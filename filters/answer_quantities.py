@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from .answer_atoms import AtomReader
-from .answer_units import is_unit_word, measured
+from .answer_units import UNIT_LETTERS, is_unit_word
 from .math_nodes import Node, UnreadableError, const
 
 JOINERS = frozenset(["and", "or", "and/or", "or else", "as well as", "plus"])
@@ -29,8 +29,6 @@ _GENERAL = ("for", "where", "since", "because", "with", "as")
 
 class QuantityReader(AtomReader):
     """Read set expressions with what is said of them."""
-
-    letter_units = False
 
     def read_quantity(self) -> Node:
         """Read a set expression with the unit and the remark that stand beside it."""
@@ -71,7 +69,7 @@ class QuantityReader(AtomReader):
                 (node, self.read_argument(whole_number=True) if not self.at("(") else self.read_bracketed()),
                 "mod",
             )
-        if token.kind == "letter" and self.letter_units and token.spaced and measured(token.text):
+        if token.kind == "letter" and self.letter_units and token.spaced and token.text in UNIT_LETTERS:
             return self._unit(node)
         if token.kind not in ("word", "text") or token.text.lower().strip(" ,;.") in JOINERS:
             return None

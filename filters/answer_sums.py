@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .answer_cursor import Reader
 from .answer_tokens import Token
+from .answer_units import UNIT_LETTERS
 from .math_nodes import Node, UnreadableError, integer
 from .math_words import CONSTANT_WORDS, FUNCTIONS, is_product_of_letters
 
@@ -92,6 +93,8 @@ class SumReader(Reader):
 
     def starts_factor(self) -> bool:
         token = self.peek()
+        if self.letter_units and token.kind == "letter" and token.spaced and token.text in UNIT_LETTERS:
+            return False
         if token.kind in ("num", "letter"):
             return True
         if token.kind == "word":
@@ -125,12 +128,25 @@ class SumReader(Reader):
             else:
                 return node
 
+    def _skip_ordinal(self) -> bool:
+        """Step over the raised ending of an ordinal number, as in ``7^{th}``."""
+        inner = 1 if self.at("{") else 0
+        token = self.peek(inner)
+        if token.kind not in ("word", "text") or token.text not in ("st", "nd", "rd", "th"):
+            return False
+        self.place += inner + 1
+        if inner:
+            self.expect("}")
+        return True
+
     def _power(self, base: Node) -> Node:
         if self.at_command("circ") or (
             self.at("{") and self.at_command("circ", ahead=1) and self.at("}", ahead=2)
         ):
             self.place += 1 if self.at_command("circ") else 3
             return Node("degree", (base,))
+        if self._skip_ordinal():
+            return base
         braced = self.at("{")
         with self.deeper():
             if self.at("-", "+"):
@@ -140,8 +156,6 @@ class SumReader(Reader):
             else:
                 exponent = self.read_argument(whole_number=True)
         if base.op in ("num", "mixed") or (base.op == "div" and not base.names()):
-            if exponent.op == "text" and exponent.name in ("st", "nd", "rd", "th"):
-                return base
             if exponent == Node("name", name="o") or exponent == integer(0) and base.op == "num":
                 self.notes.append("degree_as_power")
                 return Node("degree", (base,)) if exponent.op == "name" else Node("pow", (base, exponent))

@@ -45,7 +45,8 @@ _TEXT = re.compile(
 _COMMAND = re.compile(r"\\[a-zA-Z]+|\\.", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z]+")
 _JOINED_WORDS = re.compile(r"^(.*\S)[\s,]+(and|or)$")
-_SYMBOL = re.compile(r"<=|>=|=>|!=|<>|==|\*\*|\+/-|\+-(?=\s*\d)|->|\.\.\.+|(?s:.)")
+_SYMBOL = re.compile(r"<=|>=|=>|!=|<>|==|\*\*|\+/-|->|\.\.\.+|(?s:.)")
+_GLUED = re.compile(r"\\(sin|cos|tan|cot|sec|csc|ln|log)([a-gi-z])")
 _DIGITS = re.compile(r"\d+")
 _GROUP_SAFE = re.compile(r"(?:,\\!|\{,\}|,\{\}|\\!|\\,|\\:|\\;|~|\\ )\s*(\d{3})(?!\d)")
 _GROUP_COMMA = re.compile(r"(?:,\\,|,)(\d{3})(?!\d)")
@@ -129,6 +130,8 @@ def _number(text: str, place: int, spelling: Spelling, inside: bool, spaced: boo
     if repeating:
         value += Fraction(int(repeating), (10 ** len(repeating) - 1) * 10 ** len(fraction))
     if fraction and (match := _TENS.match(text, place)):
+        if abs(int(match[1])) > LONGEST_NUMBER:
+            raise UnreadableError("a power of ten beyond the bound")
         value, place = value * Fraction(10) ** int(match[1]), match.end()
     padded = "padded" if len(whole) > 1 and whole.startswith("0") else "integer"
     form = "repeating" if repeating else "decimal" if fraction else padded
@@ -168,6 +171,9 @@ def _other(text: str, place: int, spelling: Spelling, spaced: bool) -> tuple[lis
         return _text_tokens(text[match.end() + 1 : end], spelling, spaced), end + 1
     match = _COMMAND.match(text, place)
     if match:
+        glued = _GLUED.fullmatch(match[0])
+        if glued:
+            return [Token("cmd", glued[1], spaced), Token("letter", glued[2])], match.end()
         return [_command(match[0], spaced)], match.end()
     match = _WORD.match(text, place)
     if match:
@@ -175,7 +181,7 @@ def _other(text: str, place: int, spelling: Spelling, spaced: bool) -> tuple[lis
         return [Token(kind, match[0], spaced)], match.end()
     match = _SYMBOL.match(text, place)
     symbol = match[0] if match else ""
-    plain = {"**": "^", "==": "=", "<>": "!=", "=>": "=>", "+/-": "pm", "+-": "pm"}.get(symbol, symbol)
+    plain = {"**": "^", "==": "=", "<>": "!=", "=>": "=>", "+/-": "pm"}.get(symbol, symbol)
     if plain.startswith("..."):
         plain = "ldots"
     kind = "cmd" if plain in ("pm", "ldots") else "sym"

@@ -57,6 +57,8 @@ def _vocabulary() -> dict[str, tuple[str, Fraction]]:
 
 _VOCABULARY = _vocabulary()
 _PART = re.compile(r"(?P<word>[A-Za-z¢°]+)\.?(?:\s*\^?\s*\{?\s*(?P<power>-?\d)\s*\}?)?$")
+# One letter alone is a unit only where no variable can be meant.
+UNIT_LETTERS = frozenset("msghL")
 _SQUARED = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 
 

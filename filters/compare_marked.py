@@ -122,7 +122,7 @@ def odd_number(answer: str, gold: Node) -> Decision | None:
     if 1 <= len(words) <= 2 and all(word in NUMBER_WORDS for word in words):
         total = sum(NUMBER_WORDS[word] for word in words)
         fits = len(words) == 1 or (NUMBER_WORDS[words[0]] >= 20 and 0 < NUMBER_WORDS[words[1]] < 10)
-        return decided(fits and _value(gold) == total, "same number", "number_word")
+        return decided(fits and _value(gold) == total, "same number").noted("number_word")
     return None
 
 

@@ -36,6 +36,10 @@ def measured(node: Node) -> Measured:
         return Measured(inner.value, unit, inner.sign)
     if node.op in ("percent", "degree"):
         return Measured(node.args[0], sign=node.op)
+    if node.op in ("div", "mul") and node.args[-1].op in ("percent", "degree"):
+        # The sign behind the last factor is meant for all of them: 270/7° is no division by degrees.
+        last = node.args[-1]
+        return Measured(Node(node.op, (*node.args[:-1], last.args[0])), sign=last.op)
     if node.op == "neg":
         inner = measured(node.args[0])
         return Measured(Node("neg", (inner.value,)), inner.unit, inner.sign)
@@ -115,14 +119,15 @@ def _angles(mine: Measured, theirs: Measured, answer: Node, gold: Node) -> Decis
             return decision.noted("angle_in_other_measure" if radians else "")
         return decision
     if mine.sign != "degree":
-        return decided(same_value(mine.value, theirs.value), "same angle")
+        stated = _is_radian(theirs.unit) or gold.has_constant("pi")
+        return _plain(mine.value, theirs.value).by("same angle").noted("" if stated else "unit_not_in_gold")
     if gold.has_constant("pi"):
         right = same_value(Node("degree", (mine.value,)), theirs.value)
         return decided(right, "same angle in degrees", "angle_in_other_measure" if right else "")
     if theirs.unit is not None:
         return decided(False, "another unit")
-    return decided(
-        same_value(mine.value, theirs.value), "same number, gold without degree sign", "unit_not_in_gold"
+    return (
+        _plain(mine.value, theirs.value).by("same number, gold without degree sign").noted("unit_not_in_gold")
     )
 
 

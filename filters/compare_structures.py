@@ -192,8 +192,8 @@ def _by_labels(mine: list[Stated], theirs: list[Stated]) -> Decision:
         return decided(False, "other names")
     decisions = [compare_part(value, gold) for value, gold in pairs]
     return decided(
-        all(decision.right for decision in decisions), "equal by name", *(d.debatable for d in decisions)
-    )
+        all(decision.right for decision in decisions), "equal by name"
+    ).noted(*(decision.debatable for decision in decisions))
 
 
 def expanded(node: Node) -> list[Node]:

@@ -80,9 +80,9 @@ def _same_tokens(answer: str, gold: str) -> bool:
 
 
 def _punctuation_fits(answer: str, gold: str) -> bool:
-    """Words joined by signs are not the same words: ``red-green`` is not ``red green``."""
-    signs = re.compile(r"[=<>+*^|/]")
-    return bool(signs.search(without_markup(answer))) == bool(signs.search(without_markup(gold)))
+    """Signs between words must be the same ones: a formula that cannot be read is more than its numbers."""
+    signs = re.compile(r"(?<![A-Za-z])[-=<>+*^|/&:]|[=<>+*^|/&:]")
+    return signs.findall(without_markup(answer)) == signs.findall(without_markup(gold))
 
 
 def _without_and(words: tuple[str, ...], text: str) -> tuple[str, ...]:

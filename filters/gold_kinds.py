@@ -69,7 +69,7 @@ def read_gold(text: str) -> Gold:
     if remainder(clean):
         return Gold(text, clean, Kind.REMAINDER)
     try:
-        reading: Reading = read_answer(clean, Spelling(), letter_units=True)
+        reading: Reading = read_answer(clean, Spelling())
     except (UnreadableError, RecursionError):
         return Gold(text, clean, Kind.TEXT)
     node = without_domains(reading.node)

@@ -30,6 +30,7 @@ from .compare_structures import compare_list, compare_tuple
 from .compare_texts import compare_choice, compare_text
 from .free_parameters import with_letter_of_gold, without_domains
 from .gold_kinds import Gold, Kind, read_gold
+from .marked_answers import without_markup
 from .math_nodes import Node, UnreadableError
 from .rows import Judgement, MathVerdict
 from .strict_decision import Decision, decided
@@ -38,6 +39,7 @@ _LONGEST_SHOWN = 300
 _SAME_TEXT = re.compile(
     r"\\(?:left|right)(?![a-zA-Z])|\$|(?<![\w,.])(?:\s|\\[,!;: ])+|(?:\s|\\[,!;: ])+(?!\w)"
 )
+_WORDS_ONLY = re.compile(r"[A-Za-z][A-Za-z ,.'-]+[A-Za-z.]")
 _GROUPED = Spelling(grouped_commas=True, grouped_blanks=True)
 _SEPARATED = Spelling(grouped_commas=False)
 _JOINED = Spelling(grouped_commas=True)
@@ -60,6 +62,8 @@ def grade(answer: str, gold: str) -> Judgement:
     try:
         return _judgement(_decide(answer, clean, read), read, clean)
     except (UnreadableError, RecursionError, ArithmeticError, ValueError, TypeError) as error:
+        if _WORDS_ONLY.fullmatch(without_markup(clean)):
+            return _judgement(decided(False, "words for a formula"), read, clean)
         return Judgement(
             MathVerdict.UNREADABLE,
             kind=read.kind.value,
@@ -178,13 +182,34 @@ def _has_padded_number(node: Node) -> bool:
 
 
 def _compare_value(answer: Node, gold: Node) -> Decision:
+    if answer.op == "list":
+        return _alternatives(answer, gold)
     mine = stated(answer)
     if mine is None:
-        return decided(False, "a relation for a value")
+        return _as_ratio(answer, gold)
     value = mine.value
     if value.op == "group" and len(value.args) == 1:
         value = value.args[0]
     return compare_scalar(value, gold).noted("approximate_sign" if mine.approximate else "")
+
+
+def _alternatives(answer: Node, gold: Node) -> Decision:
+    """Several values for one are right only where all are the gold, as in ``1/2 or 0.5``."""
+    found = [stated(item) for item in answer.args]
+    labels = {one.label for one in found if one is not None and one.label is not None}
+    if None in found or len(labels) > 1:
+        return decided(False, "several values for one")
+    decisions = [compare_scalar(one.value, gold) for one in found if one is not None]
+    right = all(decision.right for decision in decisions)
+    return decided(right, "same value, given more than once" if right else "several values for one").noted("repeated_element")
+
+
+def _as_ratio(answer: Node, gold: Node) -> Decision:
+    """A ratio of two terms may stand for a quotient that is written as a fraction."""
+    if answer.name == ":" and len(answer.args) == 2 and gold.op == "div":
+        right = compare_scalar(Node("div", answer.args), gold).right
+        return decided(right, "same quotient").noted("ratio_as_fraction")
+    return decided(False, "a relation for a value")
 
 
 def _compare_tuple(answer: Node, gold: Node) -> Decision:

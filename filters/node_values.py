@@ -21,6 +21,7 @@ Value = Any
 MOST_BITS = 60_000
 LARGEST_EXPONENT = 10**8
 LONGEST_SERIES = 2000
+MOST_STEPS = 20_000
 WORKING_DIGITS = 60
 
 
@@ -39,9 +40,13 @@ class Evaluator:
         self.values = dict(values)
         self.sign = sign
         self.context = context(digits)
+        self._steps = 0
 
     def value(self, node: Node) -> Value:
         """Return the value of ``node``; raise ``BeyondBoundsError`` or ``NoValueError``."""
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise BeyondBoundsError("more steps than are computed")
         operation = getattr(self, "_" + node.op, None)
         if operation is None:
             raise NoValueError(f"no value of {node.op}")

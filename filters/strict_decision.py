@@ -21,11 +21,15 @@ class Decision:
         return replace(self, comparison=comparison) if self.right else self
 
     def noted(self, *rules: str) -> Decision:
-        """Return the decision with the first of these rules named, unless one is named already."""
-        named = self.debatable or next((rule for rule in rules if rule), "")
-        return replace(self, debatable=named)
+        """Return a right answer's decision with the first of these rules named, unless one is named already.
+
+        A wrong answer stays as it is: a rule that let it pass would have to be told to ``decided``.
+        """
+        if not self.right or self.debatable:
+            return self
+        return replace(self, debatable=next((rule for rule in rules if rule), ""))
 
 
 def decided(right: bool, comparison: str, *rules: str) -> Decision:
-    """Return a decision; the first rule that is not empty is named."""
-    return Decision(right, comparison).noted(*rules)
+    """Return a decision; the first rule that is not empty is named, and would turn the verdict the other way."""
+    return Decision(right, comparison, next((rule for rule in rules if rule), ""))
