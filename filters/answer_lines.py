@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .answer_words import ADJECTIVE, ANSWER_NOUN, CJK_NOUN, CJK_VERB, LABEL_SIGN, VERB
 
-_EMPHASIS = r"(?:\*\*|__|\*|_|`)?"
+_EMPHASIS = r"(?:\*{1,3}|__?|`|\})?"
 _IN_TEXT = r"(?:\\(?:text|textbf|mathbf|mathrm|mbox|bf)\s?\{\s?(?:\\textbf\s?\{)?)?"
 _BETWEEN = (
     r"(?:(?: final[ei]?| correct[ae]?| definitiva)?(?:, [^,.\n]{1,60},|,| \w{1,12},) ?| final[ei]?"
@@ -16,11 +16,10 @@ _BETWEEN = (
     r"|given)\b[^.:=\n。]{0,90}?)?"
 )
 _LABEL = re.compile(
-    rf"(?<![^\W_])(?<!possible )(?<!wrong )(?<!incorrect )"
-    rf"(?:{ADJECTIVE}[ \t]){{0,3}}(?P<noun>{ANSWER_NOUN})"
-    rf"(?![^\W_])(?P<scope>{_BETWEEN})[ \t]?{_EMPHASIS}"
-    rf"[ \t]?(?P<sign>{LABEL_SIGN})"
-    rf"|(?<![^\W_])Ans\.(?=\s)|(?:最终|正确|所以)?{CJK_NOUN}\s?{_EMPHASIS}\s?[:：]",
+    rf"(?<![^\W_])(?<!possible )(?<!wrong )(?<!incorrect )(?:{ADJECTIVE}["
+    rf" \t]){{0,3}}(?P<noun>{ANSWER_NOUN})(?![^\W_])(?P<scope>{_BETWEEN})[ \t]?{_EMPHASIS}["
+    rf" \t]?(?P<sign>{LABEL_SIGN})|(?<![^\W_])Ans\.(?=\s)|(?:最终|正确"
+    rf"|所以)?{CJK_NOUN}\s?{_EMPHASIS}\s?[:：]",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(
@@ -39,17 +38,20 @@ _HEADING = re.compile(
 )
 _CHOICE = re.compile(
     r"(?:\b(?:I|we)(?:'d| would| will|'ll)? (?:choose|pick|select|go with)(?= (?:option "
-    r"|choice )?\(?\*{0,2}[A-H]\b)|\b(?:the )?(?:correct|right|best) (?:option|choice) (?:is|would be"
-    r"|must be)|故选|应选|选择?)[ \t]*[:：]?[ \t]*",
+    r"|choice )?\(?\*{0,2}[A-H]\b)|\b(?:option|choice) (?=\(?[A-H]\)? is (?:the )?(?:correct|right))"
+    r"|\b(?:the )?(?:correct|right|best) (?:option|choice) (?:is|would be|must be)|故选|应选"
+    r"|选择?)[ \t]*[:：]?[ \t]*",
     re.IGNORECASE,
 )
 _REVERSE = re.compile(
     r"(?:[,;]? ?(?:which|this|that) )?[ \t](?:is|as|are|was)[ \t](?:(?:the|our|my|your)[ \t])(?:(?:final"
-    r"|correct|desired|required|right)[ \t])?answers?(?=[ \t]*(?:[.!,;*]|$|\n| (?:to|for|in|we)\b))"
-    r"|[ \t](?:option|choice)?[ \t]?is correct(?=[.!])",
+    r"|correct|desired|required|right)[ \t])?answers?(?=[ \t]*(?:[.!,;*]|$|\n| (?:to|for|in|we)\b))",
     re.IGNORECASE,
 )
-_ANSWER_OF = re.compile(r"(?<![^\W_])(?:final )?answer of (?=[$\\\d(\-−*√])", re.IGNORECASE)
+_ANSWER_OF = re.compile(
+    r"(?<![^\W_])(?:(?:final )?answer of|final answer|उत्तर|উত্তর|cevap|yanıt|คำตอบ) (?=[$\\\d(\-−*√])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

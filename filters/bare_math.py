@@ -40,20 +40,17 @@ _FUNCTIONS = frozenset(
     ]
 )
 _TOKEN = re.compile(
-    r"(?P<ordinal>\d+(?:st|nd|rd|th)\b)"
-    r"|(?P<time>\d{1,2}:\d{2}(?!\d)(?:\s?[ap]\.?m\b\.?)?)"
-    r"|(?P<compound>\d+-(?=[A-Za-z]{2})[A-Za-z-]+)"
-    r"|(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:[.,]\d+)?|\.\d+)"
-    r"|(?P<latex>\\(?:[A-Za-z]+|[,;:!{}%$#| ]))"
+    r"(?P<ordinal>\d+(?:st|nd|rd|th)\b)|(?P<time>\d{1,2}:\d{2}(?!\d)(?:\s?[ap]\.?m\b\.?)?)"
+    r"|(?P<compound>\d+-(?=[A-Za-z]{2})[A-Za-z-]+)|(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:[.,]\d+)?"
+    r"|\.\d+)|(?P<latex>\\(?:[A-Za-z]+|[,;:!{}%$#| ]))"
     r"|(?P<op>[-+−–*/^=<>≤≥≠≈±∓×÷·⋅∙⁄∪∩∈√∛∜π∞°%‰²³¹⁰⁴-⁹₀-₉½¼¾⅓⅔⅕⅙⅛|()\[\]{}_,;:'′!∠△∅¢])"
-    r"|(?P<word>[^\W\d_]{2,}(?:['’][^\W\d_]+)?)"
-    r"|(?P<letter>[^\W\d_])"
+    r"|(?P<word>(?:(?![²³¹⁰⁴-⁹₀-₉])[^\W\d_]){2,}(?:['’][^\W\d_]+)?)|(?P<letter>[^\W\d_])"
     r"|(?P<space>[ \t\n]+)|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
 _POWERED_UNIT = re.compile(
-    r"[ \t]?(?:sq\.? ?)?(?:in(?:ch(?:es)?)?|ft|feet|foot|cm|mm|km|m|yd|mi|units?|meters?|centimeters?|miles?)"
-    r"(?:²|³|\^\{?[23]\}?)"
+    r"[ \t]?(?:sq\.? ?)?(?:in(?:ch(?:es)?)?|ft|feet|foot|cm|mm|km|m|yd|mi|units?|meters?|centimeters?"
+    r"|miles?)(?:²|³|\^\{?[23]\}?)"
 )
 _SYMBOL = re.compile(
     r"[\dπ∞√½¼¾⅓⅔∅]|\\(?:frac|dfrac|tfrac|sqrt|pi|infty|emptyset|mathbb|begin|text|pm|theta)"

@@ -9,8 +9,8 @@ from .restatements import one_of_equals
 from .trim_answer import drop_answer_words, trim_answer
 
 _HEAD = re.compile(
-    r"(?:\\{1,2}(?:boxed|fbox|framebox|Boxed|ovalbox|bbox|fcolorbox\s*\{\w+\}\s*\{\w+\}|colorbox\s*\{\w+\})"
-    r"|(?<![A-Za-z\\])boxed(?=\s?\{))(?![A-Za-z])(?:\s?\[[^\[\]\n]{0,20}\]){0,2}"
+    r"(?:\\{1,2}(?:boxed|fbox|framebox|Boxed|ovalbox|bbox|fcolorbox\s*\{\w+\}\s*\{\w+\}"
+    r"|colorbox\s*\{\w+\})|(?<![A-Za-z\\])boxed(?=\s?\{))(?![A-Za-z])(?:\s?\[[^\[\]\n]{0,20}\]){0,2}"
 )
 _BRACE = re.compile(r"\\[\\{}]|[{}]")
 _UNBRACED = re.compile(
@@ -25,14 +25,14 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _CONNECTOR = re.compile(
-    r"(?:\s|[$,;、，；&*]|\\[()\[\],;:! ]|\\q?quad|\\(?:text|mbox|textrm)\s*\{\s*(?:,|and|or|und|et|y|o|ou|e"
-    r"|oder)\s*\}|\\(?:lor|vee|land|wedge|cup|\\)|\b(?:and|or|und|oder|et|ou|y|o|e|и|или|as well as"
+    r"(?:\s|[$,;、，；&*]|\\[()\[\],;:! ]|\\q?quad|\\(?:text|mbox|textrm)\s*\{\s*(?:,|and|or|und|et|y|o|ou"
+    r"|e|oder)\s*\}|\\(?:lor|vee|land|wedge|cup|\\)|\b(?:and|or|und|oder|et|ou|y|o|e|и|или|as well as"
     r"|respectively|also)\b|和|或|与|及|\^\s*\{?\\circ\}?|°|[A-Za-z](?:_\{?\w{1,3}\}?)?\s*=|\n\s*(?:[-*•]"
     r"|\d\.)\s)+"
 )
 _JOINING_SIGN = re.compile(
-    r"[,;、，；]|\b(?:and|or|und|oder|et|ou|y|o|e|и|или|as well as)\b|和|或|与|及"
-    r"|\n\s*[-*•] |\\(?:lor|vee|cup)"
+    r"[,;、，；]|\b(?:and|or|und|oder|et|ou|y|o|e|и|или|as well as)\b|和|或|与|及|\n\s*[-*•] |\\(?:lor|vee"
+    r"|cup)"
 )
 _MATH_END = re.compile(r"(?<!\\)\$|\\\)|\\\]|\n[ \t]*\n")
 _MAX_CONNECTOR = 60
@@ -84,7 +84,7 @@ def last_group(boxes: list[Box], text: str) -> list[Box]:
 def join_boxes(group: list[Box]) -> str:
     """Join the contents of a group with commas, equal ones once."""
     contents = [clean_content(box.content) for box in group]
-    return one_of_equals(contents) or ", ".join(dict.fromkeys(contents))
+    return one_of_equals(contents[::-1]) or ", ".join(dict.fromkeys(contents))
 
 
 def clean_content(content: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from .bare_math import Candidate
 from .candidates import find_candidates, is_ordinal, is_weak, overwrite
 from .equations import is_symbol, result_of
+from .restatements import one_of_equals
 from .trim_answer import trim_answer
 
 _MAX_SENTENCE = 4000
@@ -32,6 +33,7 @@ _STATES = re.compile(
     + r"[\s(*_`]*$",
     re.IGNORECASE,
 )
+_CONSEQUENCE = re.compile(r"(?<![^\W_])(?:so|thus|hence|therefore)[,\s$(*]*$", re.IGNORECASE)
 _WEAK_STATES = re.compile(
     r"(?<![^\W_])(?:as|at|of|has|have|had|so|thus|hence|therefore|find|makes?)[,\s]*" + _FILL + r"[\s(*_`]*$",
     re.I,
@@ -57,6 +59,18 @@ _COUNTED = re.compile(
 )
 _DIFFERENT = re.compile(r"\$?\s(?:different|distinct|possible|unique|ways)\b", re.IGNORECASE)
 _WAYS = re.compile(r"\$?\s(?:(?:different|distinct|possible|unique) )?ways\b", re.IGNORECASE)
+_REJECTED = re.compile(
+    r"[\s,$)]*(?:which )?(?:(?:is|are|was|were|can be|must be|being)\s(?:an? )?(?:extraneous|rejected"
+    r"|invalid|impossible|discarded|ignored|excluded|not (?:valid|possible|allowed|a solution"
+    r"|in the domain|permitted)|ruled out|too (?:small|large|big))|(?:does not|doesn't|cannot|can't"
+    r"|fails to) (?:work|hold|satisfy|be))\b",
+    re.IGNORECASE,
+)
+_REJECTING = re.compile(
+    r"\b(?:reject(?:ing)?|discard(?:ing)?|ignor(?:e|ing)|exclud(?:e|ing)|except(?: for)?|rather than"
+    r"|instead of|not)[\s$(*]*$",
+    re.IGNORECASE,
+)
 _ROUGHLY = re.compile(
     r"(?:approximately|about|roughly|around|nearly|almost|close to|≈|\\approx)\s*\$?$", re.IGNORECASE
 )
@@ -90,7 +104,7 @@ def state_result(sentence: str, *, keep_assignment: bool = False) -> Result | No
     and what follows a turn ("since ...", ", which is roughly ...") is not looked at once there is one.
     """
     sentence = sentence[-_MAX_SENTENCE:]
-    candidates = find_candidates(sentence)
+    candidates = [found for found in find_candidates(sentence) if not _rejected(sentence, found)]
     ratings = [_rate(sentence, candidates, number) for number in range(len(candidates))]
     limit = _turn_after_statement(sentence, candidates, ratings)
     if limit is not None:
@@ -100,7 +114,9 @@ def state_result(sentence: str, *, keep_assignment: bool = False) -> Result | No
     if number is None:
         return None
     first, last = _list_around(sentence, candidates, number, ratings)
-    return _merge(candidates[first : last + 1], keep_assignment, ratings[number])
+    chosen = candidates[number]
+    plain = "=" in chosen.text or sentence[: chosen.start].endswith("$")
+    return _merge(candidates[first : last + 1], keep_assignment, 2 if plain else ratings[number])
 
 
 def _choose(sentence: str, candidates: Sequence[Candidate], ratings: Sequence[int]) -> int | None:
@@ -133,9 +149,18 @@ def _rate(sentence: str, candidates: Sequence[Candidate], number: int) -> int:
     if _THERE.search(before) or (_counts(found) and _DIFFERENT.match(sentence, found.end)):
         return 2
     if _STATES.search(before):
-        return 1 if _WEAK_STATES.search(before) else 2
+        follows = number > 0 and "=" in found.text and _CONSEQUENCE.search(before)
+        return 1 if _WEAK_STATES.search(before) and not follows else 2
     counts = _counts(found) and _COUNTED.match(sentence, found.end)
     return 1 if counts or re.search(r"[A-Za-z\d)}]\s*(?:=|∈|\\in\b)\s*\S", found.text) else 0
+
+
+def _rejected(sentence: str, found: Candidate) -> bool:
+    """Say whether the words around a candidate turn it down ("... is extraneous", "we reject ...")."""
+    after = _REJECTED.match(sentence, found.end)
+    return (
+        after is not None or _REJECTING.search(sentence[max(0, found.start - 30) : found.start]) is not None
+    )
 
 
 def _counts(found: Candidate) -> bool:
@@ -206,7 +231,8 @@ def _merge(chosen: Sequence[Candidate], keep_assignment: bool, plainness: int) -
     if not all(values):
         return None
     bold = any(found.mark == "bold" for found in chosen)
-    return Result(", ".join(dict.fromkeys(values)), bold, chosen[-1].end, plainness)
+    text = one_of_equals(values) or ", ".join(dict.fromkeys(values))
+    return Result(text, bold, chosen[-1].end, plainness)
 
 
 def _read(found: Candidate, keep_assignment: bool) -> str:

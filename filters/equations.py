@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 _ROWS = re.compile(
-    r"^\s*\\begin\{(?P<env>aligned|align|gather|gathered|split|eqnarray|multline|equation|alignat)(?P<star>\*?)\}(?:\{\d\})?(?P<body>.*?)(?:\\end\{(?P=env)(?P=star)\}\s*[.,]?\s*|)$",
+    r"^\s*\\begin\{(?P<env>aligned|align|gather|gathered|split|eqnarray|multline|equation"
+    r"|alignat)(?P<star>\*?)\}(?:\{\d\})?(?P<body>.*?)(?:\\end\{(?P=env)(?P=star)\}\s*[.,]?\s*|)$",
     re.DOTALL,
 )
 _TOKEN = re.compile(
@@ -16,13 +17,13 @@ _TOKEN = re.compile(
     r"|(?P<order><=|>=|[<>≤≥≠∈≡]|\\(?:leq?|geq?|leqslant|geqslant|lt|gt|neq?|in|equiv|subseteq"
     r"|mid)(?![A-Za-z])|\\not=|!=)|(?P<equal>(?:\\stackrel\{[^{}]*\}\{=\}|:=|==|=))|(?P<join>\\(?:text"
     r"|mbox|textrm)\s*\{\s*,?\s*(?:and|or|y|und|et|ou)\s*\}|\\q?quad|\\(?:lor|vee|land)(?![A-Za-z])"
-    r"|(?<=\s)(?:and|or)(?=\s)|[,;](?=[\s\\]))|(?P<open>\\left\s*\\?."
-    r"|\\\{|[({\[])|(?P<close>\\right\s*\\?.|\\\}|[)}\]])|(?P<amp>&)|(?P<skip>\\[A-Za-z]+|\\.)",
+    r"|(?<=\s)(?:and|or)(?=\s)|[,;](?=[\s\\]))|(?P<open>\\left\s*\\?.|\\\{|[({\[])"
+    r"|(?P<close>\\right\s*\\?.|\\\}|[)}\]])|(?P<amp>&)|(?P<skip>\\[A-Za-z]+|\\.)",
     re.DOTALL,
 )
 _REASON = re.compile(
-    r"(?:\\q?quad|\\[,;: ]|\s|,)*\\(?:text|mbox"
-    r"|textrm)\s*\{\s*[,(]?\s*(?:since|because|as|where|by|from|which|if|when|using)\b.*$",
+    r"(?:\\q?quad|\\[,;: ]|\s|,)*\\(?:text|mbox|textrm)\s*\{\s*[,(]?\s*(?:since|because|as|where|by|from"
+    r"|which|if|when|using)\b.*$",
     re.DOTALL,
 )
 _SUPERSCRIPT = re.compile(r"[\^_]\s*(?:\{[^{}]*\}|\\?\w|−?\d)|[²³¹⁰⁴-⁹₀-₉]")

@@ -21,7 +21,9 @@ _INTENTION = re.compile(INTENTION, re.IGNORECASE)
 _REFUSAL = re.compile(REFUSAL, re.IGNORECASE)
 _HYPOTHESIS = re.compile(r"^(?:(?:so|but|and),?\s)?(?:if|suppose|assume|had)\b(?!.*\bthen\b)", re.IGNORECASE)
 _BOLD_END = re.compile(r"(?:\*\*|__)(?P<phrase>[^*_\d$\\\n]{2,40})(?:\*\*|__)[\s.!]*$")
-_COMES_TO = re.compile(r"(?:which (?:is|gives|equals)|to get|we get|giving|gives us)\s*\S", re.IGNORECASE)
+_COMES_TO = re.compile(
+    r"(?:which (?:is|gives|equals)|to get|we get|giving|gives us|, (?:so|thus|hence))\s*\S", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)

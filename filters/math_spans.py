@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _OPENER = re.compile(
-    r"\\\$|\$\$|\$|\\\(|\\\["
-    r"|\\begin\{(?P<env>(?:aligned|align|equation|gather|gathered|multline|eqnarray|cases|array|split"
-    r"|[pbvBV]?matrix)\*?)\}"
+    r"\\\$|\$\$|\$|\\\(|\\\[|\\begin\{(?P<env>(?:aligned|align|equation|gather|gathered|multline|eqnarray"
+    r"|cases|array|split|[pbvBV]?matrix)\*?)\}"
 )
 _MONEY = re.compile(r"\$\s?\d[\d,]*(?:\.\d+)?(?!\d)")
+_FORMULA = re.compile(r"\\[A-Za-z]|[\^_]")
 _PROSE_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}")
 _MATH_WORD = re.compile(
     r"(?:arc)?(?:sin|cos|tan|cot|sec|csc|sinh|cosh|tanh)|sqrt|log|exp|mod|gcd|lcm|max|min|lim|det|deg|and"
@@ -86,7 +86,9 @@ class _Scanner:
             end += 1
         money = _MONEY.match(self.text, start)
         if end < 0:
-            if money or not self.text[start + 1 : start + 2].strip():
+            if (money and not _FORMULA.search(self.text, start + 1, limit)) or not self.text[
+                start + 1 : start + 2
+            ].strip():
                 return None
             line_end = self.text.find("\n", start, limit)
             stop = line_end if line_end >= 0 else limit

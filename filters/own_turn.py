@@ -12,8 +12,8 @@ _OPENING = re.compile(
 _ECHOED_PROMPT = re.compile(r"\s*(?:<s>\s*)?\[INST\]")
 _TURN_END = re.compile(
     r"</s>|<eos>|<end_of_turn>|<start_of_turn>|<\|(?:eot_id|eom_id|im_end|im_start|endoftext|end_of_text"
-    r"|end|return|user|system|start_header_id|EOT|END_OF_TURN_TOKEN|pad)\|>|<｜end▁of▁sentence｜>|<｜User｜>"
-    r"|<pad>|\[/?INST\]"
+    r"|end|return|user|system|start_header_id|EOT|END_OF_TURN_TOKEN|pad)\|>|<｜end▁of▁sentence｜>"
+    r"|<｜User｜>|<pad>|\[/?INST\]"
 )
 _LEFTOVER_TOKEN = re.compile(r"<\|[A-Za-z_]{1,30}\|>|<｜[^｜<>\n]{1,30}｜>|</?s>|</?(?:bos|eos|pad|unk)>")
 

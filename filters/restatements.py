@@ -14,12 +14,12 @@ _OR = re.compile(r"\s*,?\s*(?:\bor\b|\bi\.e\.|\\text\s*\{\s*,?\s*or\s*\})\s*")
 
 
 def one_of_equals(parts: Sequence[str]) -> str | None:
-    """Return one of ``parts`` where all are the same number (the last that is no percentage), else None."""
+    """Return one of ``parts`` where all are the same number (the first that is no percentage), else None."""
     numbers = [_read_number(part) for part in parts]
     if len(parts) < 2 or None in numbers or len(set(numbers)) != 1:
         return None
     plain = [part for part in parts if "%" not in part]
-    return (plain or list(parts))[-1]
+    return (plain or list(parts))[0]
 
 
 def drop_restatement(answer: str) -> str:

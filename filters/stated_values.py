@@ -32,9 +32,12 @@ _NO_VALUE = re.compile(
     re.IGNORECASE,
 )
 _CHOICE = re.compile(
-    r"^(?:(?:option|choice|letter|statement)s?\s*)?(?:\\text(?:bf)?\s*\{\s*)?(?P<choice>[(（]\s?[A-Ha-h]\s?[)）]|\*{0,2}[A-H]\*{0,2}(?=\s*(?:[.):,：}]|$)))",
+    r"^(?:(?:option|choice|letter"
+    r"|statement)s?\s*)?(?:\\text(?:bf)?\s*\{\s*)?(?P<choice>[(（]\s?[A-Ha-h]\s?[)）]"
+    r"|\*{0,2}[A-H]\*{0,2}(?=\s*(?:[.):,：}]|$|is (?:the )?(?:correct|right))))",
     re.IGNORECASE,
 )
+_ONE_WORD = re.compile(r"^(yes|no|true|false|even|odd|neither|none|never|always)(?=[,.;!]|$)", re.IGNORECASE)
 _CONSEQUENCE = re.compile(
     r"(?:^|[,;.]?\s)(?:so(?! that)|thus|therefore|hence|which (?:gives|means|equals|is equal to"
     r"|simplifies to)|giving(?: us)?|making|that is,?|i\.e\.,?|or simply"
@@ -80,6 +83,8 @@ def read_statement(text: str, statement: Statement) -> StatedValue | None:
     zone = text[statement.end : statement.end + _ZONE]
     zone, bold = _bold_zone(zone, opened_bold)
     bold = bold or re.search(r"\*\*|__", text[statement.start : statement.end]) is not None
+    if not opened_bold:
+        zone = re.sub(r"^\s*(?:\*{1,3}|_{1,3})(?=\s)", "", zone)
     sentence = _first_sentence(zone, statement.label)
     if sentence is None:
         return None
@@ -155,6 +160,10 @@ def _interpret(zone: str) -> str | None:
         return re.sub(r"（\s?([A-Za-z])\s?）", r"\1", choice["choice"]).strip("* ")
     if _NO_VALUE.match(head) or head.endswith("?"):
         return None
+    word = _ONE_WORD.match(head)
+    if word:
+        return word[1]
+    head = re.sub(r"\s*(?:है|हैं|होगा)$", "", head.rstrip("!। "))
     whole = _whole_math(head)
     if whole is not None:
         return whole

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 
 # Names of the tags around thinking that models are trained on. `<answer>` is no thinking.
 _NAMES = (
-    r"(?:seed:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reasoning_content|reasoning_scratchpad|reflection"
-    r"|analysis|scratchpad|inner_monologue|inner_thoughts)"
+    r"(?:seed:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reasoning_content|reasoning_scratchpad"
+    r"|reflection|analysis|scratchpad|inner_monologue|inner_thoughts)"
 )
 _MARK = re.compile(
     rf"(?:<|&lt;)(?P<slash>/?)(?P<tag>{_NAMES})(?:\s[^<>\n]{{0,80}})?(?:>|&gt;)"
-    r"|◁(?P<kimi>/?)think▷"
-    r"|\[(?P<square>/?)(?P<square_tag>THINK|THINKING|REASONING)\]"
-    r"|<\|(?P<begin>begin_of_thought|START_THINKING|thinking|think)\|>"
-    r"|<\|(?P<end>end_of_thought|END_THINKING|/thinking|/think)\|>"
-    r"|<\|channel>thought\b|(?P<gemma_end><channel\|>)",
+    r"|◁(?P<kimi>/?)think▷|\[(?P<square>/?)(?P<square_tag>THINK|THINKING|REASONING)\]"
+    r"|<\|(?P<begin>begin_of_thought|START_THINKING|thinking|think)\|>|<\|(?P<end>end_of_thought"
+    r"|END_THINKING|/thinking|/think)\|>|<\|channel>thought\b|(?P<gemma_end><channel\|>)",
     re.IGNORECASE,
 )
 _QUOTES = "`'\"“”‘’«»"

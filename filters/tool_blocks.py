@@ -11,17 +11,15 @@ _TEXT_FENCES = frozenset(
 )
 _OUTPUT_FENCES = frozenset({"output", "stdout", "result", "console", "execution"})
 _PROGRAM = re.compile(
-    r"^[ \t]*(?:>>> |import \w|from \w+ import |def \w+\(|print\(|for \w+ in .*:$|\w+(?:, ?\w+)* = [\w.]+\("
-    r"|#include)",
+    r"^[ \t]*(?:>>> |import \w|from \w+ import |def \w+\(|print\(|for \w+ in .*:$"
+    r"|\w+(?:, ?\w+)* = [\w.]+\(|#include)",
     re.MULTILINE,
 )
 _TOKEN_BLOCK = re.compile(
-    r"<\|(?P<token>code|execution|python_tag|python|output|tool_call|empty_execution)\|>"
-    r"(?P<token_body>.*?)(?:<\|(?:endofblock|eom_id|end_of_block|/\w+)\|>|(?=<\|(?:text|code|execution)\|>)"
-    r"|\Z)"
-    r"|<(?P<tag>code|interpreter|tool_call|tool_response|llm-code|llm-code-output|output|python|execute"
-    r"|execution)>"
-    r"(?P<tag_body>.*?)</(?P=tag)>",
+    r"<\|(?P<token>code|execution|python_tag|python|output|tool_call"
+    r"|empty_execution)\|>(?P<token_body>.*?)(?:<\|(?:endofblock|eom_id|end_of_block|/\w+)\|>"
+    r"|(?=<\|(?:text|code|execution)\|>)|\Z)|<(?P<tag>code|interpreter|tool_call|tool_response|llm-code"
+    r"|llm-code-output|output|python|execute|execution)>(?P<tag_body>.*?)</(?P=tag)>",
     re.DOTALL,
 )
 _OUTPUTS = frozenset({"execution", "output", "tool_response", "llm-code-output"})

@@ -37,7 +37,8 @@ _APPROXIMATELY = re.compile(
 )
 _WORDS_IN_TEXT = re.compile(
     r"\\(?:text|mbox|textbf|mathrm)\s*\{\s*(?:so|thus|therefore|hence)?,?\s*(?:the |our |my )?(?:final "
-    r"|correct )?answer(?:\s*(?:is|:|=))*\s*(?P<rest>(?![^{}]*\bnot\b)[^{}]*)\}\s*",
+    r"|correct )?(?:answer(?:\s*(?:is|:|=))*|[a-z]+(?: [a-z]+){0,4} (?:is|are"
+    r"|equals)(?=\s*\}))\s*(?P<rest>(?![^{}]*\bnot\b)[^{}]*)\}\s*",
     re.IGNORECASE,
 )
 _PLAIN_WORDS = re.compile(

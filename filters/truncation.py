@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from .answer_words import CONCLUSION
 from .math_spans import find_math
 
 _TAIL = 3000
 _MIN_ROUNDS = 4
 _OPEN_END = re.compile(
-    r"(?:[,(\[{=+*/<>≤≥≈×÷^_&\\:：]|(?<=\s)[-−–]|\b(?:the|an?|of|to|into|in|on|at|by|for|from|with|and|or|but|if"
-    r"|that|which|who|is|are|was|were|be|been|we|i|you|it|its|this|these|those|as|than|so|because|since|when"
-    r"|where|while|then|such that|using|let|can|will|must|have|has|had|our|their|his|her|there|not|each|every"
-    r"|between|under|over|per|also|equals?|gives?|get|find|need|needs))\s*$",
+    r"(?:[,(\[{=+*/<>≤≥≈×÷^_&\\:：]|(?<=\s)[-−–]|\b(?:the|an?|of|to|into|in|on|at|by|for|from|with|and|or"
+    r"|but|if|that|which|who|is|are|was|were|be|been|we|i|you|it|its|this|these|those|as|than|so|because"
+    r"|hence|thus|therefore|since|when|where|while|then|such that|using|let|can|will|must|have|has|had|our"
+    r"|their|his|her|there|not|each|every|between|under|over|per|also|equals?|gives?|get|find|need"
+    r"|needs))\s*$",
     re.IGNORECASE,
 )
+# Five words and more of plain prose, the last of them small, and no stop: a sentence that runs out.
+_RUNS_OUT = re.compile(r"(?:[A-Za-z,']+ ){4,}[a-z]{2,}$")
+_CONCLUDES = re.compile(r"[\s>*_#-]*" + CONCLUSION + r"\b|.{0,40}:", re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"(?:^|\n)\s*(?:\d{1,2}[.)]|[-*•]|#{1,6})\s*$")
 _LINE = re.compile(r"[^\n]+")
 
@@ -36,6 +41,8 @@ def is_cut_off(text: str) -> bool:
     if tail.count(r"\begin{") > tail.count(r"\end{") and r"\end{" not in tail[tail.rfind(r"\begin{") :]:
         return True
     last_line = stripped[stripped.rfind("\n") + 1 :]
+    if _RUNS_OUT.search(last_line[-200:]) and not _CONCLUDES.match(last_line):
+        return True
     if _OPEN_END.search(last_line[-40:]) and not re.search(r"\$\s*$|\\[)\]]\s*$", last_line):
         return not re.search(r"(?:\*\*|__|\*)$", last_line) and re.search(r"\w", last_line) is not None
     return False

@@ -13,6 +13,11 @@ _NONE_EXISTS = re.compile(
     r"|intersections?|x-intercepts?|limit|inverse)(?: (?:exist|possible))?)\b",
     re.IGNORECASE,
 )
+_NO_SUCH = re.compile(
+    rf"(?:{CONCLUSION},?\s+)?(?P<none>no (?:such |real |integer )*[a-z]+) (?:exists?|(?:is|are) possible"
+    rf"|works?)\W*$",
+    re.IGNORECASE,
+)
 _SAID_AT_END = re.compile(
     r"(?:\b(?:is|are|be|has|have|there are|there is|as|equals|must be|remains?|limit|value|expression"
     r"|function|sum|series)\b[ ,:]+(?:therefore |thus |simply )?"
@@ -161,6 +166,9 @@ def result_in_words(sentence: str) -> str | None:
     none = _NONE_EXISTS.search(sentence)
     if none and not _BUT.search(sentence[none.end() :]):
         return none["none"]
+    absent = _NO_SUCH.match(sentence)
+    if absent:
+        return absent["none"]
     for pattern in (_ON_A_DAY, _SUPERLATIVE, _PERSON):
         named = pattern.search(sentence)
         if (
