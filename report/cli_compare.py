@@ -43,7 +43,7 @@ def compare(
     import numpy as np
 
     from .comparison import compare_pipelines, compare_runs
-    from .read_run import read_run
+    from .read_run import read_run, read_runs
 
     if power is not None and not 0 < power < 100:
         raise UsageFault(f"--power is {power:g}: give points between 0 and 100")
@@ -59,7 +59,7 @@ def compare(
         if second is None:
             raise UsageFault("compare needs two runs, or one run and --graders")
         settle = None if power is None else power / 100
-        a, b = read_run([first]), read_run([second])
+        a, b = read_runs([[first], [second]])
         made = compare_runs(a, b, generator, task=task, across=across or (), settle=settle)
     if as_json:
         from .as_json import to_json

@@ -44,11 +44,11 @@ def report(
     """
     import numpy as np
 
-    from .read_run import only_task, read_run
+    from .read_run import only_task, read_runs
     from .summary import summarize_run
 
     groups = [runs] if together else [[path] for path in runs]
-    read = [read_run(group) for group in groups]
+    read = read_runs(groups)
     if task:
         read = [only_task(run, task) for run in read]
     summaries = [summarize_run(run, np.random.default_rng(seed)) for run in read]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -137,6 +138,11 @@ def by_pipeline(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
     return grouped
 
 
-def distinct_files(runs: Iterable[Run]) -> Iterator[str]:
-    """Name every file that was read, once."""
-    yield from dict.fromkeys(file for run in runs for file in run.files)
+def read_runs(groups: Sequence[Sequence[Path]], *, keep: bool = False) -> list[Run]:
+    """Read several runs; those of one label (the same model twice) are told apart by their path."""
+    runs = [read_run(paths, keep=keep) for paths in groups]
+    labels = Counter(run.label for run in runs)
+    return [
+        replace(run, label=f"{run.label} ({_stem(paths[0])})") if labels[run.label] > 1 else run
+        for run, paths in zip(runs, groups, strict=True)
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
@@ -109,8 +109,11 @@ def _heat(
     samples = sorted({verdict.sample for verdict in chosen[0]}) if len(runs) == 1 else []
     if 1 < len(samples) <= HEAT_SAMPLES:
         scores = {(verdict.sample, verdict.problem): verdict.score for verdict in chosen[0]}
-        rows = [(f"sample {s + 1}", [scores.get((s, name), math.nan) for name in order]) for s in samples]
-        lead = "Each row is a sample"
+        rows = [
+            (f"sample {s + 1}: {_score(scores, s)}", [scores.get((s, name), math.nan) for name in order])
+            for s in samples
+        ]
+        lead = "Each row is a sample with its pass@1"
     elif len(runs) == 1:
         grouped = by_pipeline(verdict for verdict in runs[0].verdicts if verdict.task == task)
         named = [(one.pipeline, shares_of(counts_of(grouped[one.pipeline]))) for one in pairs[0][1].pipelines]
@@ -125,6 +128,12 @@ def _heat(
     height = FULL_HEIGHT if len(rows) <= 6 else THIN_HEIGHT
     drawn = [(label, plots.heat_row(cells, order, height, f"{label}, {headline}")) for label, cells in rows]
     return drawn, f"{lead}, each column one of {len(order)} problems, from most to least solved ({headline})."
+
+
+def _score(scores: Mapping[tuple[int, str], float], sample: int) -> str:
+    """Give the pass@1 of one sample index, taken as a run of its own."""
+    known = [score for (index, _), score in scores.items() if index == sample and not math.isnan(score)]
+    return shown.percent(sum(known) / len(known)) if known else shown.NOTHING
 
 
 def _rule_names(pairs: Sequence[tuple[RunSummary, TaskSummary]]) -> list[str]:

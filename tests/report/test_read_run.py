@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lm_eval_strict.report.faults import UsageFault
-from lm_eval_strict.report.read_run import read_run
+from lm_eval_strict.report.read_run import read_run, read_runs
 
 Row = dict[str, Any]
 Make = Callable[..., list[Row]]
@@ -190,6 +190,15 @@ def test_a_task_that_is_not_ours_is_left_out_of_a_folder_and_refused_by_name(
     other.write_text(json.dumps({"filtered_resps": ["42"], "resps": [["42"]], "doc": {}}) + "\n")
     assert any("gsm8k" in note for note in read_run([folder]).notes)
     assert "not a task of ours" in fault_of(other)
+
+
+def test_two_runs_of_one_model_are_told_apart_by_their_path(tmp_path: Path, make_code: Make) -> None:
+    folders = [
+        lm_eval_folder(tmp_path / name, make_code(1, problems=2), lambda row: "r", "humaneval_plus_strict")
+        for name in ("off", "on")
+    ]
+    runs = read_runs([[folder] for folder in folders])
+    assert [run.label for run in runs] == ["org/model (off)", "org/model (on)"]
 
 
 def test_two_runs_of_lm_eval_in_one_folder_are_refused(tmp_path: Path, make_code: Make) -> None:

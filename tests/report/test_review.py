@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lm_eval_strict.report.decisions import (
     Decision,
@@ -198,6 +201,24 @@ def test_no_formula_carries_script_link_or_style(latex: str) -> None:
 def test_what_is_no_formula_is_shown_as_text(latex: str) -> None:
     made = mathml(latex)
     assert made is None or made.startswith("<math")
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_rendered_or_left_alone_and_never_raises(text: str) -> None:
+    made = mathml(text)
+    assert made is None or made.startswith("<math")
+    assert "<script" not in text_with_formulas(text) and "<img" not in text_with_formulas(text)
+
+
+@given(st.text(), st.sampled_from(["right", "wrong", "debatable", ""]))
+@settings(max_examples=100, deadline=None)
+def test_any_note_comes_back_from_disk_as_it_was(note: str, decision: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "d.jsonl"
+        kept = Decision("0123456789abcdef", decision, note)
+        DecisionFile(path).add(kept)
+        assert read_decisions(path) == {kept.key: kept}
 
 
 def test_a_statement_keeps_its_words_and_renders_what_stands_between_dollars() -> None:
