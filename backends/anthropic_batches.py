@@ -16,8 +16,8 @@ from .batch_ledger import BatchLedger
 from .cost import estimate
 from .faults import BackendFault, DryRunFinished
 from .prices import load_prices
-from .replies import ReplyRecord, reply_record
-from .requests import Ask, Request, build_requests
+from .replies import ReplyRecord, ReplyText, reply_record
+from .requests import Ask, Request, build_requests, unsent
 from .settings import Settings, read_settings
 from .state_folder import runs_folder
 
@@ -92,18 +92,24 @@ class AnthropicBatches(LM):  # type: ignore[misc]  # lm-eval ships no type hints
         ledger = BatchLedger(runs_folder() / self.run_key)
         self.ledger_path = ledger.folder
         try:
-            self._answer(client, ledger, wire, quiet=disable_tqdm)
+            self._answer(client, ledger, asks, wire, quiet=disable_tqdm)
             self.reply_records = _records(ledger, wire)
         finally:
             ledger.close()
         _say(f"{_summary(self.reply_records)}; state in {ledger.folder}")
         _refuse_if_all_refused(self.reply_records)
-        return [record.reply for record in self.reply_records]
+        return [ReplyText(record.reply, record.journal_fields()) for record in self.reply_records]
 
     # ---- steps
 
     def _answer(
-        self, client: anthropic.Anthropic, ledger: BatchLedger, wire: Sequence[Request], *, quiet: bool
+        self,
+        client: anthropic.Anthropic,
+        ledger: BatchLedger,
+        asks: Sequence[Ask],
+        wire: Sequence[Request],
+        *,
+        quiet: bool,
     ) -> None:
         from .batch_run import BatchRun
         from .model_check import check_model
@@ -126,6 +132,8 @@ class AnthropicBatches(LM):  # type: ignore[misc]  # lm-eval ships no type hints
                     "run=NAME would ask anew"
                 )
             if todo:
+                for note in unsent(self.settings, asks):
+                    _say(note)
                 if self.settings.preflight:
                     check_model(client, self.settings, todo)
                 _say(self._estimate(todo))

@@ -24,25 +24,14 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, Any
 
+from .batch_events import Intent, RunEvents
 from .faults import BackendFault
 from .folder_lock import lock_folder
 from .requests import Request
-
-
-@dataclass(frozen=True)
-class Intent:
-    """A submission on disk before it is made. ``mark`` is the newest batch of the workspace just before."""
-
-    number: int
-    custom_ids: tuple[str, ...]
-    at: float  # seconds since the epoch, by the clock of this machine
-    mark_id: str | None
-    mark_created_at: str | None
 
 
 class BatchLedger:
@@ -55,43 +44,16 @@ class BatchLedger:
         if self._lock_file is None:
             raise BackendFault(f"another process works on this run ({folder}); wait for it, or pass run=NAME")
         self._mutex = threading.Lock()
-        self._intents: dict[int, Intent] = {}
-        self._accepted: dict[int, str] = {}
-        self._rejected: set[int] = set()
-        self._foreign: set[str] = set()
-        self._collected: set[str] = set()
+        self.events = RunEvents()
         self._lines: dict[str, list[dict[str, Any]]] = {}
         self._events_file = _open_for_append(folder / "ledger.jsonl")
         self._replies_file = _open_for_append(folder / "replies.jsonl")
         for event in read_lines(folder / "ledger.jsonl"):
-            self._apply(event)
+            self.events.apply(event)
         for line in read_lines(folder / "replies.jsonl"):
             self._lines.setdefault(line["custom_id"], []).append(line)
 
     # ---- what is known
-
-    @property
-    def open_intents(self) -> list[Intent]:
-        """Submissions of which nobody knows yet whether the API took them."""
-        return [
-            intent
-            for number, intent in self._intents.items()
-            if number not in self._accepted and number not in self._rejected
-        ]
-
-    @property
-    def outstanding(self) -> dict[str, Intent]:
-        """Batch id -> intent, of the batches whose results are not all here yet."""
-        return {
-            batch: self._intents[number]
-            for number, batch in self._accepted.items()
-            if batch not in self._collected
-        }
-
-    @property
-    def known_batches(self) -> frozenset[str]:
-        """Every batch id that is ours or was found to be somebody else's."""
-        return frozenset(self._accepted.values()) | frozenset(self._foreign)
 
     def lines(self, custom_id: str) -> list[dict[str, Any]]:
         """The results recorded for a request, oldest first."""
@@ -105,28 +67,22 @@ class BatchLedger:
             if any(line.get("batch") == batch for line in self.lines(custom_id))
         }
 
-    def in_flight(self) -> set[str]:
-        """Every custom_id that an open intent or an outstanding batch holds."""
-        intents = [*self.open_intents, *self.outstanding.values()]
-        return {custom_id for intent in intents for custom_id in intent.custom_ids}
-
     # ---- what happens
 
-    def intend(self, custom_ids: Sequence[str], *, at: float, mark: tuple[str, str] | None) -> Intent:
+    def intend(self, custom_ids: Sequence[str], *, mark: tuple[str, str] | None) -> Intent:
         """Put on disk that these requests are about to be submitted; ``mark`` is (batch id, created_at)."""
-        number = len(self._intents)
+        number = len(self.events.intents)
         mark_id, mark_created_at = mark or (None, None)
         self._record(
             {
                 "event": "intent",
                 "number": number,
                 "custom_ids": list(custom_ids),
-                "at": at,
                 "mark": mark_id,
                 "mark_created_at": mark_created_at,
             }
         )
-        return self._intents[number]
+        return self.events.intents[number]
 
     def accept(self, intent: Intent, batch: str, *, found: bool = False) -> None:
         """Put on disk that the intent became this batch; ``found`` when it was searched for afterwards."""
@@ -173,23 +129,15 @@ class BatchLedger:
             self._events_file.write(json.dumps({**event, "recorded_at": _now()}) + "\n")
             self._events_file.flush()
             os.fsync(self._events_file.fileno())
-            self._apply(event)
+            self.events.apply(event)
 
-    def _apply(self, event: Mapping[str, Any]) -> None:
-        kind = event["event"]
-        if kind == "intent":
-            number = event["number"]
-            self._intents[number] = Intent(
-                number, tuple(event["custom_ids"]), event["at"], event["mark"], event["mark_created_at"]
-            )
-        elif kind == "accepted":
-            self._accepted[event["number"]] = event["batch"]
-        elif kind == "rejected":
-            self._rejected.add(event["number"])
-        elif kind == "foreign":
-            self._foreign.add(event["batch"])
-        elif kind == "collected":
-            self._collected.add(event["batch"])
+
+def is_under_way(folder: Path) -> bool:
+    """Whether a run's folder knows of a batch, or a submission, whose results are not all here: keep it."""
+    events = RunEvents()
+    for event in read_lines(folder / "ledger.jsonl"):
+        events.apply(event)
+    return bool(events.open_intents or events.outstanding)
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:

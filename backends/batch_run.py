@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from .batch_ledger import BatchLedger, Intent
+from .batch_events import Intent
+from .batch_ledger import BatchLedger
 from .batch_search import BatchSearch, retrieve
 from .chunking import chunks
 from .faults import BackendFault
@@ -69,7 +70,7 @@ class BatchRun:
             moved |= self._collect_ended()
             if submit:
                 moved |= self._submit_pending()
-            if not self._ledger.open_intents and not self._ledger.outstanding:
+            if not self._ledger.events.open_intents and not self._ledger.events.outstanding:
                 return
             poll_s = min(FIRST_POLL_S, self._settings.poll_s) if moved else poll_s
             self._sleep(poll_s)
@@ -77,7 +78,7 @@ class BatchRun:
 
     def pending(self) -> list[Request]:
         """The requests that have no final result and are in no batch under way."""
-        in_flight = self._ledger.in_flight()
+        in_flight = self._ledger.events.in_flight()
         return [
             request
             for custom_id, request in self._requests.items()
@@ -95,7 +96,7 @@ class BatchRun:
     # ---- steps
 
     def _settle_open(self) -> bool:
-        settled = [self._search.settle(intent) for intent in self._ledger.open_intents]
+        settled = [self._search.settle(intent) for intent in self._ledger.events.open_intents]
         return any(settled)
 
     def _submit_pending(self) -> bool:
@@ -114,9 +115,7 @@ class BatchRun:
         since = time.monotonic()
         body = [{"custom_id": request.custom_id, "params": dict(request.params)} for request in chunk]
         while True:
-            intent = self._ledger.intend(
-                [request.custom_id for request in chunk], at=time.time(), mark=self._search.newest()
-            )
+            intent = self._ledger.intend([request.custom_id for request in chunk], mark=self._search.newest())
             try:
                 # The client never retries by itself (max_retries=0): a repeated POST could be a second batch.
                 batch = self._client.messages.batches.create(requests=cast(Any, body))
@@ -140,7 +139,7 @@ class BatchRun:
 
     def _collect_ended(self) -> bool:
         moved = False
-        for batch, intent in self._ledger.outstanding.items():
+        for batch, intent in self._ledger.events.outstanding.items():
             state = self._state(batch)
             if state is None:
                 self._lost(batch, f"this workspace does not know {batch}")

@@ -11,11 +11,11 @@ while such a batch is still being processed nothing is decided, and so nothing i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from .batch_ledger import BatchLedger, Intent
+from .batch_events import Intent
+from .batch_ledger import BatchLedger
 from .faults import BackendFault
 from .patience import insist
 
@@ -37,14 +37,13 @@ class BatchSearch:
         settle_s: float,
         patience_s: float,
         resend_lost: bool = False,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._client = client
         self._ledger = ledger
         self._settle_s = settle_s
         self._patience_s = patience_s
         self._resend_lost = resend_lost
-        self._clock = clock
+        self._first_looks: dict[int, float] = {}  # intent -> time.monotonic
 
     def newest(self) -> tuple[str, str] | None:
         """The workspace's newest batch as (id, created_at); None when there is none."""
@@ -59,9 +58,10 @@ class BatchSearch:
         """Try to find out what became of an intent; False while that cannot be known yet.
 
         A submission can still be on its way to the API after its sender died. So "there is no such batch"
-        counts only when it is said ``settle_s`` seconds after the submission.
+        counts only when it is still so ``settle_s`` seconds after this process looked first.
         """
-        quiet = self._clock() - intent.at >= self._settle_s or self._clock() < intent.at
+        now = time.monotonic()
+        quiet = now - self._first_looks.setdefault(intent.number, now) >= self._settle_s
         undecided = False
         for batch in self._suspects(intent):
             if batch.processing_status != "ended":
@@ -83,7 +83,7 @@ class BatchSearch:
 
     def _list(self, intent: Intent) -> list[MessageBatch]:
         oldest = datetime.fromisoformat(intent.mark_created_at) if intent.mark_created_at else None
-        known = self._ledger.known_batches
+        known = self._ledger.events.known_batches
         suspects = []
         for batch in self._client.messages.batches.list(limit=PAGE):
             if oldest is not None and batch.created_at < oldest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -38,13 +39,12 @@ class PlainRun:
         ledger: BatchLedger,
         *,
         on_result: Callable[[str], None] = lambda custom_id: None,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._client = client
         self._settings = settings
         self._ledger = ledger
         self._on_result = on_result
-        self._sleep = sleep
+        self._stopping = threading.Event()
 
     def finish(self, requests: Sequence[Request]) -> None:
         """Answer every request, or record why it has no answer."""
@@ -64,14 +64,16 @@ class PlainRun:
                     for future in done:
                         future.result()
             finally:
+                # What is on its way is still waited for and kept; what waits for another try gives up.
+                self._stopping.set()
                 pool.shutdown(wait=False, cancel_futures=True)
         self._ledger.sync_results()
 
     def _answer(self, request: Request) -> None:
-        backoff = Backoff(self._sleep)
+        backoff = Backoff(self._wait)
         since = time.monotonic()
         failures = 0
-        while True:
+        while not self._stopping.is_set():
             try:
                 message = self._create(request)
             except CALL_ERRORS as error:
@@ -89,6 +91,9 @@ class PlainRun:
             else:
                 self._record(request, SUCCEEDED, message=message)
                 return
+
+    def _wait(self, seconds: float) -> None:
+        self._stopping.wait(seconds)
 
     def _create(self, request: Request) -> dict[str, Any]:
         params = dict(request.params)

@@ -59,6 +59,22 @@ class ReplyRecord:
         return asdict(self)
 
 
+class ReplyText(str):
+    """A reply's text as lm-eval carries it around, with what is known about it in ``facts``.
+
+    A filter finds there, without knowing this backend, what a journal writes beside a reply (``truncated``,
+    ``stop_reason``, ``usage``, ...). To everything else it is the text.
+    """
+
+    facts: Mapping[str, Any]
+
+    def __new__(cls, text: str, facts: Mapping[str, Any] | None = None) -> ReplyText:
+        """Make the text; ``facts`` are those of ``ReplyRecord.journal_fields``."""
+        made = super().__new__(cls, text)
+        made.facts = facts or {}
+        return made
+
+
 def answer_text(content: Sequence[Mapping[str, Any]]) -> str:
     """The text blocks of a message joined; thinking and any other block is no part of the answer."""
     return "".join(block["text"] for block in content if block.get("type") == "text")

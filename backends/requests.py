@@ -12,6 +12,8 @@ from typing import Any
 from .faults import BackendFault
 from .settings import DEFAULT_MAX_TOKENS, Settings
 
+# Sampling parameters that tasks set and the API's current version has no more.
+SAMPLING = ("temperature", "top_p", "top_k")
 RUN_KEY_LENGTH = 16
 BODY_HASH_LENGTH = 32
 
@@ -126,6 +128,24 @@ def build_requests(settings: Settings, base_url: str, asks: Sequence[Ask]) -> tu
         for ask, body, hash_, sample in zip(asks, bodies, hashes, samples, strict=True)
     ]
     return key, requests
+
+
+def unsent(settings: Settings, asks: Sequence[Ask]) -> list[str]:
+    """What the tasks ask for and the requests do not say, as lines for people; each once."""
+    notes = []
+    for ask in asks:
+        asked = [f"{name}={ask.gen_kwargs[name]}" for name in SAMPLING if ask.gen_kwargs.get(name)]
+        if asked and settings.temperature is None:
+            notes.append(
+                f"task {ask.task} asks for {', '.join(asked)}, not sent: the API has no such field now "
+                "(temperature=task sends the temperature by the API version that has it)"
+            )
+        limit = ask.gen_kwargs.get("max_tokens") or ask.gen_kwargs.get("max_gen_toks")
+        if limit and settings.max_tokens and settings.max_tokens != limit:
+            notes.append(
+                f"task {ask.task} asks for at most {limit} tokens; max_tokens={settings.max_tokens} is sent"
+            )
+    return list(dict.fromkeys(notes))
 
 
 def canonical(value: Any) -> str:
