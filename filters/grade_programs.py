@@ -51,7 +51,7 @@ def exam_for(spec: TaskSpec, problem: Problem) -> Exam:
         quirks=tuple(
             Quirk(quirk["input"], quirk["careful_output"], quirk["kind"])
             for quirk in spec.quirks
-            if quirk["task_id"] == problem.key
+            if quirk["task_id"] == problem.key and quirk["input"]
         ),
     )
 

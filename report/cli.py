@@ -15,6 +15,7 @@ AREAS = (
     "regrade",
     "validate",
     "doctor",
+    "regrade",
     "report",
     "compare",
     "review",
