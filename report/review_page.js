@@ -3,6 +3,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const find = (id) => document.getElementById(id);
   const reasons = { disagree: "Graders disagree", rejected: "All reject", sampled: "Accepted, sampled" };
+  const CHUNK = 400;
   const decisions = new Map(Object.entries(data.decisions));
   let filter = "all";
   let shown = [];
@@ -81,6 +82,7 @@
     if (!shown.length) { paintCase(); return; }
     const old = current;
     current = Math.max(0, Math.min(shown.length - 1, place));
+    if (current >= find("list").childElementCount) growList(current);
     paintEntry(old);
     paintEntry(current);
     find("list").children[current].scrollIntoView({ block: "nearest" });
@@ -101,8 +103,17 @@
     const matches = { all: () => true, open: (item) => !decided(item) };
     const keep = matches[filter] || ((item) => item.reason === filter);
     shown = data.cases.filter(keep);
+    find("list").replaceChildren();
+    growList(0);
+  }
+
+  // A run may have many thousands of cases: entries are made when they are scrolled to or gone to.
+  function growList(wanted) {
+    const start = find("list").childElementCount;
+    const end = Math.min(shown.length, Math.max(start + CHUNK, wanted + 1));
     const list = document.createDocumentFragment();
-    shown.forEach((item, place) => {
+    for (let place = start; place < end; place += 1) {
+      const item = shown[place];
       const entry = make("li", decided(item));
       const button = make("button");
       button.append(make("span", "mark"), make("span", "name", item.problem));
@@ -113,8 +124,8 @@
       button.addEventListener("click", () => go(place));
       entry.append(button);
       list.append(entry);
-    });
-    find("list").replaceChildren(list);
+    }
+    find("list").append(list);
   }
 
   function paintFilters() {
@@ -261,6 +272,11 @@
   find("menu").addEventListener("click", () => {
     const open = find("side").classList.toggle("open");
     find("menu").setAttribute("aria-expanded", String(open));
+  });
+  find("list").addEventListener("scroll", () => {
+    const list = find("list");
+    const near = list.scrollTop + list.clientHeight > list.scrollHeight - 600;
+    if (near && list.childElementCount < shown.length) growList(0);
   });
   find("download").addEventListener("click", () => {
     const lines = [...decisions].map(([key, value]) => JSON.stringify({ key, decision: value.decision, note: value.note || "" }) + "\n");

@@ -277,6 +277,24 @@ def test_cite_check_says_what_does_not_hold(call: Call, tmp_path: Path, good: Pa
     assert "could NOT" in text
 
 
+def test_cite_check_holds_for_a_run_of_the_installed_pack(
+    call: Call, tmp_path: Path, make_math: Make, make_code: Make, write: Write
+) -> None:
+    from lm_eval_strict.filters.task_spec import read_task
+
+    for rows in (make_math(1), make_code(1)):
+        spec = read_task(rows[0]["task"])
+        rows = changed(rows, task_digest=spec.digest, version=spec.version)
+        path = with_header(
+            tmp_path / f"{spec.kind}.jsonl", write, rows, model="m", prompts="p", generation="g"
+        )
+        paper = tmp_path / f"{spec.kind}.bib"
+        paper.write_text(call("cite", path)[1])
+        status, text = call("cite", paper, "--check")
+        assert (status, "could give this score again" in text) == (0, True), text
+        assert call("cite", path, "--check")[0] == 0
+
+
 def test_readings_print_the_score_as_read_and_every_misjudgement(
     call: Call, tmp_path: Path, make_math: Make, write: Write
 ) -> None:

@@ -263,5 +263,14 @@ def test_a_page_of_2624_rows_holds_all_its_cases(
     path = tmp_path / "desk.html"
     path.write_text(review_page("big", cases, {}, store="k"), encoding="utf-8")
     page = open_page(path.as_uri())
-    assert page.locator("#list li").count() == len(cases)
+    assert page.locator("#count").inner_text() == f"0 of {len(cases)} decided"
+    entries = page.locator("#list li")
+    while (before := entries.count()) < len(cases):
+        page.evaluate("document.getElementById('list').scrollTop = 1e9")
+        page.wait_for_function(
+            "before => document.getElementById('list').childElementCount > before", arg=before
+        )
+    assert entries.count() == len(cases) > 800
+    page.keyboard.press("k")
+    assert page.locator("#list [aria-current=true]").count() == 1
     assert json.loads(page.locator("#data").inner_text())["title"] == "big"
