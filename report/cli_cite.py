@@ -154,5 +154,7 @@ def check_citation(fields: Mapping[str, str]) -> Iterator[tuple[bool, str]]:
             ours = facts.get(name, "missing")
             same = fields[name] == ours
             yield same, f"{name} {fields[name]}" + ("" if same else f", installed is {ours}")
-    if not fields.get("request_digest"):
+    if fields.get("request_digest"):
+        yield True, f"request digest {fields['request_digest']} is stated"
+    else:
         yield False, "request digest: the citation does not state it, so what the model was asked is unknown"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -75,6 +76,9 @@ def _show_rules(console: Console, made: Comparison) -> None:
 def _show_power(console: Console, main: PipelineComparison) -> None:
     plan = main.power
     assert plan is not None
+    if math.isnan(plan.least_difference):
+        console.print("The runs differ on no problem: nothing to plan from.")
+        return
     wanted = f"{100 * plan.points:g} points"
     console.print(
         f"To settle a difference of {wanted} with power {100 * plan.power:.0f}%: "
@@ -88,7 +92,6 @@ def _show_power(console: Console, main: PipelineComparison) -> None:
         else:
             more = "Whether more samples would do cannot be told from one sample a problem."
         console.print(more)
-    if plan.least_difference == plan.least_difference:
-        console.print(
-            f"The smallest difference that these runs would find is {100 * plan.least_difference:.1f} points."
-        )
+    console.print(
+        f"The smallest difference that these runs would find is {100 * plan.least_difference:.1f} points."
+    )

@@ -67,7 +67,8 @@ def _limits(main: Sequence[Verdict]) -> Iterator[str]:
     if near:
         factors = sorted({verdict.factor for verdict in main})
         shown = f"{factors[0]:g}" if len(factors) == 1 else f"{factors[0]:g} to {factors[-1]:g}"
-        yield f"{near} verdicts were near a limit (machine factor {shown}): another machine may move them"
+        what = "verdict was" if near == 1 else "verdicts were"
+        yield f"{near} {what} near a limit (machine factor {shown}): another machine may decide otherwise"
     cuts = sum(verdict.evalplus_cut for verdict in main)
     if cuts:
         yield f"EvalPlus' own time limit would have cut {cuts} {_replies(cuts)}"

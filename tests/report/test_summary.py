@@ -127,7 +127,7 @@ def test_near_limit_adjudication_truncation_isolation_and_off_lock_are_told(
         if row["pipeline"] == "plus_adjudicated":
             row["verdict"], row["quirks_used"] = "passed", ["q"] if row["task_id"] == "HumanEval/5" else []
     text = "\n".join(summarize(rows).notes)
-    assert "1 verdicts were near a limit (machine factor 2)" in text
+    assert "1 verdict was near a limit (machine factor 2)" in text
     assert "adjudication gave 1 pass:" in text
     assert "1 of 8 replies were truncated (stated by the source)" in text
     assert "isolation reduced, not full" in text
