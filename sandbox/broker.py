@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import sys
 import time
@@ -121,6 +122,9 @@ class Broker:
 
 def main() -> NoReturn:
     """Fork the nursery while there is no data yet, then serve the host on the standard streams."""
+    # What the host ignores or blocks is inherited: an ignored SIGCHLD would leave nothing to wait for.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     ours, theirs = socket.socketpair()
     nursery_pid = os.fork()
     if nursery_pid == 0:

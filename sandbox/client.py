@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import itertools
 import os
@@ -12,6 +13,8 @@ from typing import Any
 
 from . import wire
 from .boot import start_broker
+
+END_S = 5.0
 
 _lock = threading.Lock()
 _current: BrokerClient | None = None
@@ -82,8 +85,9 @@ class BrokerClient:
 
 
 @functools.lru_cache(maxsize=1)
-def _watch_forks() -> None:
+def _watch_this_process() -> None:
     os.register_at_fork(after_in_child=_after_fork)
+    atexit.register(end_broker)
 
 
 def broker() -> BrokerClient:
@@ -91,7 +95,7 @@ def broker() -> BrokerClient:
     global _current
     with _lock:
         if _current is None or not _current.alive or _current.owner != os.getpid():
-            _watch_forks()
+            _watch_this_process()
             _current = BrokerClient()
         return _current
 
@@ -104,7 +108,10 @@ def end_broker() -> None:
         if client is not None and client.owner == os.getpid():
             assert client.process.stdin is not None
             client.process.stdin.close()
-            client.process.wait()
+            try:
+                client.process.wait(END_S)
+            except subprocess.TimeoutExpired:
+                pass  # it ends by itself; the host's own end must not hang on it
 
 
 def _after_fork() -> None:

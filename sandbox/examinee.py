@@ -49,13 +49,16 @@ def warm_up() -> None:
 def examinee_parent(control_fd: int, level: str) -> NoReturn:
     """Enter the cell and serve the examiner until it goes away."""
     control = socket.socket(fileno=control_fd)
-    from .isolation import open_cell
-
-    warm_up()
     try:
+        from .isolation import open_cell
+
+        warm_up()
         cell = open_cell(Isolation(level), Limits())
     except SandboxUnavailable as why:
         wire.send_message(control, ("unavailable", why.reason, why.remedy))
+        os._exit(0)
+    except Exception as fault:
+        wire.send_message(control, ("unavailable", f"{type(fault).__name__} at the start: {fault}", ""))
         os._exit(0)
     _hide_ourselves()
     gc.collect()

@@ -15,7 +15,7 @@ from typing import Any
 from .codec import FRAME, is_plain
 from .codec_reader import UnreadableAnswer, read_answer
 from .failures import Failure, failure_of, failure_of_end
-from .prepared import Calls, run_check
+from .prepared import Calls, run_check, test_scope
 from .records import CodeVerdict, Exam, FirstFailure, Suite, SuiteResult
 from .sample_run import End, SampleRun, frame_size
 from .texts import shorten, shorten_arguments
@@ -72,9 +72,11 @@ class Proxy:
         self.calls = 0
         self.arguments: list[Any] = []
         self.got: object = None
+        self.asked = False
 
     def __call__(self, *args: Any) -> Any:
         """Make one call and give its value; raise Decided where the program gave none."""
+        self.asked = True
         self.arguments = marshal.loads(marshal.dumps(list(args), 2)) if is_plain(list(args)) else list(args)
         frame = self.answer(self.calls, marshal.dumps(list(args), 2))
         failure = failure_of(frame)
@@ -132,11 +134,14 @@ def _judge(
 ) -> SuiteResult:
     source = exam.base_test if exam.base_test is not None else exam.plus_test
     assert source is not None
+    scope = test_scope(exam, source)
     try:
-        run_check(exam, source, proxy, named)
+        run_check(exam, scope, proxy, named)
     except Decided as decided:
         failure = decided.failure
     except Exception as raised:
+        if not proxy.asked:
+            raise
         # Whatever a check raises over a returned value is its way of refusing the value.
         detail = "" if isinstance(raised, AssertionError) else f"the test raised {type(raised).__name__}"
         failure = Failure(CodeVerdict.WRONG_ANSWER, str(proxy.got), detail)

@@ -15,7 +15,7 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from . import wire
@@ -88,7 +88,7 @@ def nursery_main(fd: int, preload: Sequence[str] = (), path: Sequence[str] | Non
     os._exit(0)
 
 
-def _load(modules: Sequence[str]) -> None:
+def _load(modules: Iterable[str]) -> None:
     for name in modules:
         try:
             importlib.import_module(name)
@@ -117,15 +117,11 @@ def _warm_for_grading() -> None:
     """Import once what examiners and examinees need, so that all of them share it."""
     if "lm_eval_strict.sandbox.examinee" in sys.modules:
         return
-    _load(
-        [
-            "lm_eval_strict.sandbox.examiner",
-            "lm_eval_strict.sandbox.examinee",
-            "lm_eval_strict.sandbox.isolation",
-        ]
-    )
-    sys.modules["lm_eval_strict.sandbox.examinee"].warm_up()
-    sys.modules["lm_eval_strict.sandbox.isolation"].sweep()
+    _load(f"lm_eval_strict.sandbox.{name}" for name in ("examiner", "examinee", "isolation"))
+    for name, function in (("examinee", "warm_up"), ("isolation", "sweep")):
+        module = sys.modules.get(f"lm_eval_strict.sandbox.{name}")
+        if module is not None:  # what could not be imported is reported by the first process that needs it
+            getattr(module, function)()
     gc.collect()
     gc.freeze()
 

@@ -15,7 +15,7 @@ import time
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,12 @@ class Prepared:
 
 
 def exam_key(exam: Exam) -> str:
-    """Give the content hash of one exam."""
+    """Give the hash of all that an exam says."""
+    return hashlib.sha256(marshal.dumps(astuple(exam), 2)).hexdigest()
+
+
+def tests_key(exam: Exam) -> str:
+    """Give the hash of what ``prepare`` reads of an exam: the name of its file in the cache."""
     content = marshal.dumps([exam.task_id, exam.entry_point, exam.prompt, exam.canonical_solution], 2)
     tests = marshal.dumps([exam.base_test, exam.plus_test], 2)
     return hashlib.sha256(content + tests).hexdigest()
@@ -87,7 +92,7 @@ def exam_key(exam: Exam) -> str:
 def prepare(exam: Exam, cache_folder: str | None) -> Prepared:
     """Read an exam's tests, from the cache where they are kept; without a usable folder nothing is kept."""
     version = f"{sys.implementation.cache_tag}-{FORMAT}"
-    path = Path(cache_folder) / f"{exam_key(exam)}.{version}" if cache_folder else None
+    path = Path(cache_folder) / f"{tests_key(exam)}.{version}" if cache_folder else None
     if path is not None:
         kept = _read_kept(path)
         if kept is not None:
@@ -155,13 +160,15 @@ def reference_of(exam: Exam) -> Callable[..., Any]:
 
 
 def run_check(
-    exam: Exam, source: str, candidate: Callable[..., Any], named: Callable[..., Any] | None = None
+    exam: Exam,
+    scope: dict[str, Any],
+    candidate: Callable[..., Any],
+    named: Callable[..., Any] | None = None,
 ) -> None:
-    """Run a published ``check`` on ``candidate``; the test's own random inputs are the same in every run.
+    """Run the ``check`` of a test's scope on ``candidate``; its random inputs are the same in every run.
 
     ``named`` is what the entry point's name means inside the test (the candidate itself, as published).
     """
-    scope = test_scope(exam, source)
     scope[exam.entry_point] = named or candidate
     random.seed(exam.task_id)
     scope["check"](candidate)
@@ -196,7 +203,7 @@ def _recording(exam: Exam, source: str) -> tuple[list[bytes], list[bytes]]:
         frames.append(encode(value, MAX_EXPECTED))
         return value
 
-    run_check(exam, source, candidate)
+    run_check(exam, test_scope(exam, source), candidate)
     return arguments, frames
 
 

@@ -1,0 +1,65 @@
+"""The reference of each HumanEval+ problem in, its CPU limit out; called as ``python record_limits.py
+PROBLEMS OUT``.
+
+A limit is ten times what the reference used on this machine (the least of three runs), rounded up to 5 s;
+problems for which that is no more than the general 10 s are left out. ``machine._loop`` times the machine
+this is recorded on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import sys
+from pathlib import Path
+
+from lm_eval_strict.sandbox import machine
+from lm_eval_strict.sandbox.records import CodeVerdict, Exam, Limits, Submission, Suite
+from lm_eval_strict.sandbox.session import Sandbox
+
+RUNS = 3
+TIMES_REFERENCE = 10
+LEAST_S = 10
+
+
+def main(problems_file: str, out_file: str) -> None:
+    """Measure, and write ``{"cpu_s": {task_id: seconds}, ...}``."""
+    rows = [json.loads(line) for line in Path(problems_file).read_text().splitlines()]
+    exams = {
+        row["task_id"]: Exam(
+            row["task_id"],
+            row["task_id"],
+            row["entry_point"],
+            row["prompt"],
+            row["canonical_solution"],
+            row["base_test"],
+            None if row["task_id"] == "HumanEval/32" else row["plus_test"],
+        )
+        for row in rows
+    }
+    suites = (Suite.PLUS, Suite.PLUS_STRICT)
+    limits = Limits(cpu_s=600, wall_s=3600)
+    asked = [
+        Submission(key, exam.prompt + exam.canonical_solution, suites, limits) for key, exam in exams.items()
+    ]
+    least: dict[str, float] = {}
+    with Sandbox() as sandbox:
+        for _ in range(RUNS):
+            for submission, result in zip(asked, sandbox.grade(exams, asked), strict=True):
+                if {suite.verdict for suite in result.suites} != {CodeVerdict.PASSED}:
+                    raise SystemExit(f"the reference of {submission.exam_id} does not pass: {result.suites}")
+                used = float(str(result.measured["cpu_s"]))
+                least[submission.exam_id] = min(used, least.get(submission.exam_id, used))
+    limits_s = {key: 5 * math.ceil(TIMES_REFERENCE * used / 5) for key, used in least.items()}
+    content = {
+        "recorded_on": f"{platform.machine()}, Python {platform.python_version()}",
+        "loop_s": round(min(machine._loop() for _ in range(20)), 4),
+        "times_reference": TIMES_REFERENCE,
+        "cpu_s": {key: seconds for key, seconds in limits_s.items() if seconds > LEAST_S},
+    }
+    Path(out_file).write_text(json.dumps(content, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
