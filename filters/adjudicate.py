@@ -126,7 +126,7 @@ def adjudicate_rows(
     replies: dict[str, dict[str, Row]] = {}
     for row in rows:
         if "task_id" in row:
-            key = json.dumps([row.get("id"), row["task_id"], row.get("sample")])
+            key = json.dumps([row.get("task"), row.get("id"), row["task_id"], row.get("sample")])
             replies.setdefault(key, {})[row["pipeline"]] = row
     found = []
     for by_pipeline in replies.values():

@@ -18,6 +18,7 @@ AREAS = (
     "regrade",
     "report",
     "compare",
+    "explain",
     "review",
     "gate",
     "cite",
@@ -48,3 +49,7 @@ def main() -> None:
     except UsageFault as fault:
         print(f"lm-eval-strict: {fault}", file=sys.stderr)
         sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
