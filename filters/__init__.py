@@ -1,7 +1,7 @@
 """Replies in, answers and verdicts out.
 
-Public: ``extract_program``, ``extract_answer``, ``GRADERS`` (name -> ``grade(answer, gold)``), ``grade_programs``,
-``load_problems``, ``pass_at_k``.
+Public: ``extract_program``, ``extract_answer``, ``GRADERS`` (name -> ``grade(answer, gold)``),
+``grade_programs``, ``load_problems``, ``pass_at_k``.
 """
 
 from __future__ import annotations

@@ -121,8 +121,9 @@ def _run(
         if all(suite.verdict is not CodeVerdict.HARNESS_ERROR for suite in result.suites):
             with _results.lock:
                 _results.by_key[result_keys[number]] = result
-        for index in waiting[result_keys[number]] if on_result is not None else ():
-            on_result(index, result)
+        if on_result is not None:
+            for index in waiting[result_keys[number]]:
+                on_result(index, result)
 
     with Sandbox(isolation=isolation, workers=workers) as sandbox:
         results = sandbox.grade(exams, submissions, on_result=on_submission)

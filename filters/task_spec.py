@@ -128,10 +128,11 @@ class _Loader(yaml.SafeLoader):
 
 
 def _function_name(loader: yaml.Loader | yaml.FullLoader | yaml.UnsafeLoader, node: yaml.Node) -> str:
-    return str(loader.construct_scalar(node))  # type: ignore[arg-type]
+    assert isinstance(node, yaml.ScalarNode)
+    return str(loader.construct_scalar(node))
 
 
-_Loader.add_constructor("!function", _function_name)  # type: ignore[no-untyped-call]
+_Loader.add_constructor("!function", _function_name)
 
 
 def _limits(file_name: str | None) -> Mapping[str, float]:

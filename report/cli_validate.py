@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,9 +37,11 @@ def validate(
     for name in task or DEFAULT_TASKS:
         spec, level = checked_task(name, isolation)
         with progress_bar(0, f"validating {spec.name}") as bar:
-            checks += checks_of(
-                spec, isolation=level, workers=workers, on_done=lambda _, bar=bar: bar.update(1)
-            )
+
+            def on_done(_: int, bar: Any = bar) -> None:
+                bar.update(1)
+
+            checks += checks_of(spec, isolation=level, workers=workers, on_done=on_done)
     if as_json:
         print(json.dumps([asdict(check) for check in checks], indent=2))
     else:
