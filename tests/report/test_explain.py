@@ -19,7 +19,7 @@ def _rows(reply: str, task_id: str, strict: str, adjudicated: str, text: str) ->
         "version": "1.0.0",
         "id": reply,
         "task_id": task_id,
-        "sample": 0,
+        "sample": ord(reply),
         "detail": "",
     }
     first = {"input": text, "expected": "0", "got": "1"}
