@@ -131,6 +131,7 @@ class AnthropicBatches(LM):  # type: ignore[misc]  # lm-eval ships no type hints
                     f"{answered} of {len(wire)} requests are answered from this run's earlier work; "
                     "run=NAME would ask anew"
                 )
+            _say_under_way(ledger)
             if todo:
                 for note in unsent(self.settings, asks):
                     _say(note)
@@ -225,6 +226,14 @@ def _run_facts(settings: Settings, key: str, count: int) -> dict[str, Any]:
         "sdk": f"anthropic {anthropic.__version__}",
         "settings": {name: getattr(settings, name) for name in RECORDED_SETTINGS},
     }
+
+
+def _say_under_way(ledger: BatchLedger) -> None:
+    events = ledger.events
+    if events.outstanding:
+        _say(f"going on with {', '.join(events.outstanding)}, submitted before")
+    if events.open_intents:
+        _say("looking for a batch whose submission was cut short before")
 
 
 def _today() -> str:

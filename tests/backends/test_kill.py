@@ -46,7 +46,7 @@ class Client:
         return done
 
 
-def test_a_whole_benchmark_survives_faults_and_two_kills(server: MessagesServer) -> None:
+def test_a_whole_benchmark_survives_faults_and_two_kills(server: MessagesServer, home: Path) -> None:
     world = server.world
     world.reverse_results = True
     # One request in fifty needs a second try, whatever its trouble.
@@ -69,17 +69,16 @@ def test_a_whole_benchmark_survives_faults_and_two_kills(server: MessagesServer)
     world.faults.create = deque(["ok", "drop_after"])
     world.faults.results = deque([(600, "whole")] * 1 + [(200, "mid_line"), (450, "line_end")])
     world.faults.poll = deque([500, "ok", 529, "drop_before"])
-    streamed = Counter[str]()
     second = Client(server, **run)
 
     def kill_while_streaming(lines_sent: int) -> None:
-        streamed["lines"] += 1
-        if streamed["lines"] == 900:
+        if lines_sent % 50 == 0 and len(recorded(home)) > 100:
             second.kill()
 
     world.on_result_line = kill_while_streaming
     assert second.killed()
     world.on_result_line = lambda lines_sent: None
+    assert 100 < len(recorded(home)) < 2140
 
     world.faults.results = deque([(300, "reset"), (0, "line_end")])
     done = Client(server, **run).finish()
@@ -91,7 +90,7 @@ def test_a_whole_benchmark_survives_faults_and_two_kills(server: MessagesServer)
     # Paid once: the server has billed each request exactly once, and nothing else.
     assert dict(world.paid) == dict.fromkeys(asked, 1)
     # Answered once: the ledger has one success for each, and n repeats are n different replies.
-    lines = list(read_lines(Path(done["ledger"]) / "replies.jsonl"))
+    lines = recorded(home)
     assert Counter(line["custom_id"] for line in lines if line["outcome"] == "succeeded") == Counter(asked)
     assert all(len(set(done["replies"][start : start + 10])) == 10 for start in range(0, 1640, 10))
     # Sent twice: only those that had no answer the first time.
@@ -139,6 +138,10 @@ def test_a_kill_of_plain_requests_keeps_what_had_arrived(server: MessagesServer)
     done = Client(server, 20, 2, 0, batch=False, concurrency=4).finish()
     assert {record[2] for record in done["records"]} == {"succeeded"}
     assert 40 <= sum(server.world.paid.values()) <= 44
+
+
+def recorded(home: Path) -> list[dict[str, Any]]:
+    return [line for file in home.glob("batches/*/replies.jsonl") for line in read_lines(file)]
 
 
 def _custom_id(request: dict[str, Any]) -> str:
