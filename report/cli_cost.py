@@ -96,34 +96,28 @@ def _digits(dollars: Decimal | None) -> str | None:
 
 
 def _show(lines: Sequence[CostLine], table: PriceTable) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(soft_wrap=True)
-    shown = Table(box=None, pad_edge=False)
-    for name in ("task", "setting", "model"):
-        shown.add_column(name, no_wrap=True)
-    for name in ("replies", "cut", "failed", "tokens in", "out", "thinking", "dollars"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    for line in lines:
-        tokens_in = sum(count for kind, count in line.tokens.items() if kind != "output")
-        counts = (line.replies, line.cut_replies, line.failures, tokens_in, line.tokens.get("output", 0))
-        shown.add_row(
-            line.task,
-            line.setting,
-            line.model,
-            *(f"{count:,}" for count in (*counts, line.thinking_tokens)),
-            UNKNOWN if line.dollars is None else f"{line.dollars:.4f}",
-        )
-    console.print(shown)
+    heads = ("replies", "cut", "failed", "tokens in", "tokens out", "thinking", "dollars")
+    width = max(len("task"), *(len(line.task) for line in lines))
+    for model, setting in dict.fromkeys((line.model, line.setting) for line in lines):
+        typer.echo(f"{model}: {setting}")
+        typer.echo("  ".join([f"{'task':{width}}", *(f"{head:>10}" for head in heads)]))
+        for line in lines:
+            if (line.model, line.setting) == (model, setting):
+                typer.echo("  ".join([f"{line.task:{width}}", *(f"{cell:>10}" for cell in _cells(line))]))
     whole = total(lines)
-    console.print(
+    typer.echo(
         f"total {UNKNOWN if whole is None else f'${whole:.4f}'}; prices read on {table.read_on}, "
-        f"batches at {table.batch_factor} of them; failed requests are not billed",
-        highlight=False,
+        f"batches at {table.batch_factor} of them; failed requests are not billed"
     )
     unknown = sorted({line.model for line in lines if line.unpriced_replies})
     if unknown:
-        console.print(
-            f"no price for {', '.join(unknown)} or some of its tokens: --prices FILE", highlight=False
-        )
+        typer.echo(f"no price for {', '.join(unknown)} or some of its tokens: --prices FILE")
+
+
+def _cells(line: CostLine) -> list[str]:
+    tokens_in = sum(count for kind, count in line.tokens.items() if kind != "output")
+    counts = (line.replies, line.cut_replies, line.failures, tokens_in, line.tokens.get("output", 0))
+    return [
+        *(f"{count:,}" for count in (*counts, line.thinking_tokens)),
+        UNKNOWN if line.dollars is None else f"{line.dollars:.4f}",
+    ]
