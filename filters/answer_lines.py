@@ -38,8 +38,8 @@ _HEADING = re.compile(
 )
 _CHOICE = re.compile(
     r"(?:\b(?:I|we)(?:'d| would| will|'ll)? (?:choose|pick|select|go with)(?= (?:option "
-    r"|choice )?\(?\*{0,2}[A-H]\b)|\b(?:option|choice) (?=\(?[A-H]\)? is (?:the )?(?:correct|right))"
-    r"|\b(?:the )?(?:correct|right|best) (?:option|choice) (?:is|would be|must be)|故选|应选"
+    r"|choice )?\(?\*{0,2}(?-i:[A-H])\b)|\b(?:option|choice) (?=\(?(?-i:[A-H])\)? is (?:the )?(?:correct"
+    r"|right))|\b(?:the )?(?:correct|right|best) (?:option|choice) (?:is|would be|must be)|故选|应选"
     r"|选择?)[ \t]*[:：]?[ \t]*",
     re.IGNORECASE,
 )

@@ -72,11 +72,13 @@ INTENTION = (
     r"|^consider\b|^(?:find|evaluate|compute|calculate|determine|solve|simplify|prove|show)\b))"
 )
 REFUSAL = (
-    r"(?:answer is (?:unclear|uncertain|unknown|not clear)|i (?:do not|don't|don’t|cannot|can't|can’t"
-    r"|could not|am unable|am not able|'m not able|'m unable|am sorry|'m sorry|apologi[sz]e)|i'm (?:sorry"
-    r"|unable|not sure)|sorry|not enough information|insufficient information|unable to (?:determine|solve"
-    r"|answer|find|provide)|cannot (?:be (?:determined|solved|answered) (?:without|from|with)|assist|help"
-    r"|answer|provide|determine|solve)|can't (?:be determined|help|assist)|no idea|unknown at this"
-    r"|as an ai\b|need more information|more information (?:is|would be) (?:needed|required)"
-    r"|would need (?:to|more)|无法(?:确定|回答)|不知道)"
+    r"(?:(?:we|i|you) (?:cannot|can't|can not|are unable to|am unable to) (?:find|determine|compute"
+    r"|calculate|solve|answer|evaluate|express|conclude)(?![^.]*\bbut\b)|answer is (?:unclear|uncertain"
+    r"|unknown|not clear)|i (?:do not|don't|don’t|cannot|can't|can’t|could not|am unable|am not able"
+    r"|'m not able|'m unable|am sorry|'m sorry|apologi[sz]e)|i'm (?:sorry|unable|not sure)|sorry"
+    r"|not enough information|insufficient information|unable to (?:determine|solve|answer|find|provide)"
+    r"|cannot (?:be (?:determined|solved|answered) (?:without|from|with)|assist|help|answer|provide"
+    r"|determine|solve)|can't (?:be determined|help|assist)|no idea|unknown at this|as an ai\b"
+    r"|need more information|more information (?:is|would be) (?:needed|required)|would need (?:to|more)"
+    r"|无法(?:确定|回答)|不知道)"
 )

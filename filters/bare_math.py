@@ -41,9 +41,9 @@ _FUNCTIONS = frozenset(
 )
 _TOKEN = re.compile(
     r"(?P<ordinal>\d+(?:st|nd|rd|th)\b)|(?P<time>\d{1,2}:\d{2}(?!\d)(?:\s?[ap]\.?m\b\.?)?)"
-    r"|(?P<compound>\d+-(?=[A-Za-z]{2})[A-Za-z-]+)|(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:[.,]\d+)?"
-    r"|\.\d+)|(?P<latex>\\(?:[A-Za-z]+|[,;:!{}%$#| ]))"
-    r"|(?P<op>[-+−–*/^=<>≤≥≠≈±∓×÷·⋅∙⁄∪∩∈√∛∜π∞°%‰²³¹⁰⁴-⁹₀-₉½¼¾⅓⅔⅕⅙⅛|()\[\]{}_,;:'′!∠△∅¢])"
+    r"|(?P<compound>\d+-(?=[A-Za-z]{2})[A-Za-z-]+)|(?P<mixed>(?<![\d/.])\d+ and \d+/\d+(?= [a-z]))"
+    r"|(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:[.,]\d+)?|\.\d+)|(?P<latex>\\(?:[A-Za-z]+|[,;:!{}%$#"
+    r"| ]))|(?P<op>[-+−–*/^=<>≤≥≠≈±∓×÷·⋅∙⁄∪∩∈√∛∜π∞°%‰²³¹⁰⁴-⁹₀-₉½¼¾⅓⅔⅕⅙⅛|()\[\]{}_,;:'′!∠△∅¢])"
     r"|(?P<word>(?:(?![²³¹⁰⁴-⁹₀-₉])[^\W\d_]){2,}(?:['’][^\W\d_]+)?)|(?P<letter>[^\W\d_])"
     r"|(?P<space>[ \t\n]+)|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
@@ -55,6 +55,7 @@ _POWERED_UNIT = re.compile(
 _SYMBOL = re.compile(
     r"[\dπ∞√½¼¾⅓⅔∅]|\\(?:frac|dfrac|tfrac|sqrt|pi|infty|emptyset|mathbb|begin|text|pm|theta)"
 )
+_MIXED = re.compile(r"(?<![\d/.])(\d+) and (\d+/\d+)$")
 _ARTICLES = frozenset("aAI")
 _OPEN, _CLOSE = "([{", ")]}"
 
@@ -91,7 +92,7 @@ def _runs(masked: str) -> list[tuple[int, int]]:
     brace_depth = 0
     for token in _TOKEN.finditer(masked):
         kind = token.lastgroup
-        mathematical = kind in ("number", "latex", "op", "time") or (
+        mathematical = kind in ("number", "mixed", "latex", "op", "time") or (
             (kind == "letter" and token.group().isascii()) or token.group() in "αβγδθλμπρσφω∞"
         )
         if kind == "word":
@@ -149,7 +150,7 @@ def _candidate(sentence: str, start: int, end: int) -> Candidate | None:
     if unit and text[-1:].isdigit():
         end = unit.end()
         text = sentence[start:end]
-    return Candidate(start, end, text, "bare")
+    return Candidate(start, end, _MIXED.sub(r"\1 \2", text), "bare")
 
 
 def _trim(sentence: str, start: int, end: int) -> tuple[int, int]:

@@ -46,12 +46,13 @@ _LETTER_COMMANDS = re.compile(
 _ANY_COMMAND = re.compile(r"\\[A-Za-z]+")
 
 
-def result_of(body: str, *, keep_assignment: bool = False) -> str:
-    """Return what ``body`` comes out to.
+def result_of(body: str, *, keep_assignment: bool = False, exact: bool = True) -> str:
+    r"""Return what ``body`` comes out to.
 
     The last row of a display, what follows the last arrow, the right end of a chain of equalities; the exact
     value before an approximation. An equation that is itself a statement ("2x + 3 = 7", "y = 2x + 3",
-    "x > 5") stays whole, and with ``keep_assignment`` so does "x = 5". Empty where a chain breaks off.
+    "x > 5") stays whole, and with ``keep_assignment`` so does "x = 5". Of "A \approx 1.4" where A is no name,
+    A is taken where ``exact``, else 1.4: then A is what was asked. Empty where a chain breaks off.
     """
     body = _REASON.sub("", body).strip().strip("$").strip()
     rows = _ROWS.match(body)
@@ -59,15 +60,15 @@ def result_of(body: str, *, keep_assignment: bool = False) -> str:
         body = rows["body"].strip()
     parts = [part for part in _split(body, ("row",)) if part.strip(" &\n\t.,;")]
     if len(parts) > 1 and all(_assigns(part) for part in parts):
-        return ", ".join(_clean(_value(part, False)) for part in parts)
+        return ", ".join(_clean(_value(part, False, exact)) for part in parts)
     last = parts[-1] if parts else body
     last = "".join(_split(last, ("amp",)))
     arrows = _split(last, ("arrow",))
     last = arrows[-1]
     alternatives = [part for part in _split(last, ("join",)) if part.strip()]
     if len(alternatives) > 1 and all(_assigns(part) for part in alternatives):
-        return ", ".join(_clean(_value(part, False)) for part in alternatives)
-    return _clean(_value(last, keep_assignment))
+        return ", ".join(_clean(_value(part, False, exact)) for part in alternatives)
+    return _clean(_value(last, keep_assignment, exact))
 
 
 def is_symbol(body: str) -> bool:
@@ -125,7 +126,7 @@ def _assigns(part: str) -> bool:
     return len(sides) > 1 and sides[-1][0] == "equal" and _names(sides[0][1])
 
 
-def _value(text: str, keep_assignment: bool) -> str:
+def _value(text: str, keep_assignment: bool, exact_side: bool) -> str:
     sides = _relations(text)
     if len(sides) == 1:
         return text
@@ -135,7 +136,7 @@ def _value(text: str, keep_assignment: bool) -> str:
             exact.append(side)
             continue
         if kind == "approx":
-            if len(exact) > 1 or (exact[0] and not _names(exact[0])):
+            if len(exact) > 1 or (exact_side and exact[0] and not _names(exact[0])):
                 break
             exact.append(side)
             continue
@@ -184,7 +185,10 @@ def _is_equation(left: str, right: str) -> bool:
     if _WORDS.search(left) or _APPLICATION.match(left):
         return False
     letters = _letters(left)
-    if not letters:
+    if not letters or re.search(r"\\(?:[dt]?frac|sqrt|sum|prod|binom|int|lim)", left):
+        return False
+    if "(" in left and _letters(right) and len(left) > len(right):
+        # An identity that ends in the simpler side: "(x+3)(2x-6) = 2x^2 - 18".
         return False
     if is_symbol(left):
         return left.strip() in ("y", "z") and bool(_letters(right) - {left.strip()})

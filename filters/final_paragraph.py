@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .answer_words import ASIDE, CONCLUSION, INTENTION, REFUSAL
 from .conclusions import Result, state_result
+from .plainness import SUGGESTED
 from .result_phrases import is_result_phrase
 from .sentences import split_paragraphs, split_sentences
 from .worded_results import result_in_words
@@ -117,4 +118,4 @@ def _last_table_cell(paragraph: str) -> str | None:
 
 def _mentions(result: Result) -> bool:
     """Say whether a number is only mentioned: no word states it, and it is no equation."""
-    return result.plainness < 2 and re.fullmatch(r"[\d,.]+", result.text) is not None
+    return result.plainness <= SUGGESTED and re.fullmatch(r"[\d,.]+", result.text) is not None

@@ -34,7 +34,7 @@ _NO_VALUE = re.compile(
 _CHOICE = re.compile(
     r"^(?:(?:option|choice|letter"
     r"|statement)s?\s*)?(?:\\text(?:bf)?\s*\{\s*)?(?P<choice>[(（]\s?[A-Ha-h]\s?[)）]"
-    r"|\*{0,2}[A-H]\*{0,2}(?=\s*(?:[.):,：}]|$|is (?:the )?(?:correct|right))))",
+    r"|\*{0,2}(?-i:[A-H])\*{0,2}(?=\s*(?:[.):,：}]|$|is (?:the )?(?:correct|right))))",
     re.IGNORECASE,
 )
 _ONE_WORD = re.compile(r"^(yes|no|true|false|even|odd|neither|none|never|always)(?=[,.;!]|$)", re.IGNORECASE)
@@ -61,6 +61,12 @@ _UNIT_WORD = re.compile(
     re.IGNORECASE,
 )
 _TEXT_GROUP = re.compile(r"\\(?:text|mbox|textbf|mathrm)\s?\{[^{}\n]*\}")
+# A clause or a description is no answer in words.
+_CLAUSE = re.compile(
+    r"^(?:the (?!empty|origin|x-axis|y-axis)|this|these|that|its|their|any|what|when)\b|\b(?:is|are|will"
+    r"|be|has|have|can|we|you|it)\b",
+    re.IGNORECASE,
+)
 _PHRASE_WORDS = 5
 
 
@@ -217,7 +223,7 @@ def _read_head(head: str) -> str | None:
     if re.search(r"\d", short) and not re.search(r"[$\\]", short):
         return None
     words = short.split()
-    if len(words) <= _PHRASE_WORDS and re.search(r"\w", short):
+    if len(words) <= _PHRASE_WORDS and not _CLAUSE.search(short) and re.search(r"\w", short):
         return re.sub(r"^(?:option|choice)\s+", "", short, flags=re.IGNORECASE)
     return None
 

@@ -10,17 +10,21 @@ from .math_spans import find_math
 
 _TAIL = 3000
 _MIN_ROUNDS = 4
+# More commas than this in the last line, and a list has run away.
+_MAX_LIST = 60
 _OPEN_END = re.compile(
-    r"(?:[,(\[{=+*/<>≤≥≈×÷^_&\\:：]|(?<=\s)[-−–]|\b(?:the|an?|of|to|into|in|on|at|by|for|from|with|and|or"
-    r"|but|if|that|which|who|is|are|was|were|be|been|we|i|you|it|its|this|these|those|as|than|so|because"
-    r"|hence|thus|therefore|since|when|where|while|then|such that|using|let|can|will|must|have|has|had|our"
-    r"|their|his|her|there|not|each|every|between|under|over|per|also|equals?|gives?|get|find|need"
-    r"|needs))\s*$",
+    r"(?:[,(\[{=+*/<>≤≥≈×÷^_&\\:：]|(?<=\s)[-−–]|[A-Za-z]-|\b(?:the|an?|of|to|into|in|on|at|by|for|from"
+    r"|with|and|or|but|if|that|which|who|is|are|was|were|be|been|we|i|you|it|its|this|these|those|as|than"
+    r"|so|because|hence|thus|therefore|since|when|where|while|then|such that|using|let|can|will|must|have"
+    r"|has|had|our|their|his|her|there|not|each|every|between|under|over|per|also|equals?|gives?|get|find"
+    r"|need|needs))\s*$",
     re.IGNORECASE,
 )
 # Five words and more of plain prose, the last of them small, and no stop: a sentence that runs out.
 _RUNS_OUT = re.compile(r"(?:[A-Za-z,']+ ){4,}[a-z]{2,}$")
 _CONCLUDES = re.compile(r"[\s>*_#-]*" + CONCLUSION + r"\b|.{0,40}:", re.IGNORECASE)
+# The last line is one of very many numbered items: an enumeration that no conclusion ends.
+_LATE_ITEM = re.compile(r"[ \t]*(?:Step )?(?:1[5-9]|[2-9]\d|\d{3,4})[.)] ")
 _LIST_NUMBER = re.compile(r"(?:^|\n)\s*(?:\d{1,2}[.)]|[-*•]|#{1,6})\s*$")
 _LINE = re.compile(r"[^\n]+")
 
@@ -31,6 +35,9 @@ def is_cut_off(text: str) -> bool:
     if not stripped:
         return False
     if _LIST_NUMBER.search(stripped[-12:]) and len(stripped) > 3:
+        return True
+    item = _LATE_ITEM.match(stripped, stripped.rfind("\n") + 1)
+    if item and not _CONCLUDES.match(stripped, item.end()):
         return True
     tail = stripped[-_TAIL:]
     spans = find_math(
@@ -51,8 +58,7 @@ def is_cut_off(text: str) -> bool:
 def is_looping(text: str) -> bool:
     """Say whether ``text`` ends in the same words over and over, or says the same lines again and again."""
     tail = text.rstrip()[-_TAIL:]
-    period = _smallest_period(tail[::-1])
-    if period is not None:
+    if _smallest_period(tail[::-1]) is not None or tail[tail.rfind("\n") + 1 :].count(",") > _MAX_LIST:
         return True
     lines = [line.group().strip() for line in _LINE.finditer(tail)]
     counts = Counter(line for line in lines if len(line) > 12)
@@ -70,6 +76,6 @@ def _smallest_period(reversed_tail: str) -> int | None:
             length += 1
         border[index] = length
         period = index + 1 - length
-        if index + 1 >= max(60, _MIN_ROUNDS * period) and len(set(reversed_tail[:period])) > 1:
+        if index + 1 >= max(60, _MIN_ROUNDS * period) and re.search(r"\w", reversed_tail[:period]):
             return period
     return None

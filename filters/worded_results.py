@@ -28,6 +28,11 @@ _SAID_AT_END = re.compile(
     r"|because|since)\b)",
     re.IGNORECASE,
 )
+_ABSENT = re.compile(
+    r"\b(?P<phrase>(?:does|do) not exist|doesn't exist)(?:[\s.*!]*$| under\b| for\b| in\b)", re.IGNORECASE
+)
+_ENDLESS = re.compile(r"\b(?:there (?:are|exist)|has|have|for) (?P<phrase>infinitely many)\b", re.IGNORECASE)
+_LETTER = re.compile(r"\b(?:is|be|are) (?:graph |option |choice )?(?P<name>\(?[A-H]\)?)[\s.*]*$")
 _VERBS = (
     r"(?:is|was|has|had|would|will|can|must|does|did|should|runs?|earns?|gets?|wins?|won|scored|covers"
     r"|travels|receives|makes?|made|finishes|finished|takes|took|spent|ran|walks|drives|pays|saves)"
@@ -177,6 +182,10 @@ def result_in_words(sentence: str) -> str | None:
             and not _COUNTS.search(sentence, named.end("name"))
         ):
             return named["name"]
+    for pattern in (_ABSENT, _ENDLESS, _LETTER):
+        found = pattern.search(sentence)
+        if found:
+            return found[1]
     said = _SAID_AT_END.search(sentence)
     if said and not re.search(r"[\d$\\]", sentence[said.end() :]):
         return said["phrase"]
