@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .faults import UsageFault
-from .read_inspect import inspect_facts, inspect_replies, inspect_rows, is_inspect_log
+from .read_inspect import inspect_facts, inspect_gaps, inspect_replies, inspect_rows, is_inspect_log
 from .read_lines import check_text, first_record, read_json, read_records
 from .read_samples import evalplus_rows, human_eval_rows
 from .run_facts import RunFacts, from_header, from_results, merge
@@ -141,6 +141,8 @@ def _read_document(file: Path, gathered: Gathering, named: bool) -> None:
         gathered.facts = merge(gathered.facts, from_results(document))
     elif is_inspect_log(document):
         gathered.facts = merge(gathered.facts, inspect_facts(document))
+        if gaps := inspect_gaps(document):
+            gathered.notes.append(f"{file.name}: {gaps}")
         replies = {(r["task_id"], r["sample"]): r["reply"] for r in inspect_replies(document)}
         _take(
             file,

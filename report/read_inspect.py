@@ -18,6 +18,17 @@ def is_inspect_log(document: object) -> bool:
     return isinstance(document, Mapping) and {"eval", "samples", "status"} <= document.keys()
 
 
+def inspect_gaps(log: Mapping[str, Any]) -> str:
+    """Say what the log lacks: samples without a score, a run that did not end well; "" where nothing."""
+    samples = log["samples"] or ()
+    bare = sum(not sample.get("scores") for sample in samples)
+    if bare:
+        return f"{bare} of {len(samples)} samples have no score (the log's status is {log['status']})"
+    return (
+        "" if log["status"] == "success" else f"the log's status is {log['status']}: samples may be missing"
+    )
+
+
 def inspect_facts(log: Mapping[str, Any]) -> RunFacts:
     """Read model, generation settings and library versions of a log."""
     head = log["eval"]

@@ -274,3 +274,7 @@ def test_an_inspect_log_gives_verdicts_and_exact_truncation(tmp_path: Path) -> N
     assert [(v.verdict, v.truncated) for v in run.verdicts] == [("passed", "no"), ("wrong_answer", "yes")]
     assert run.label == "openai/gpt" and run.verdicts[0].pipeline == "inspect:verify"
     assert run.replies is not None and set(run.replies.values()) == {"yes"}
+    log["status"] = "error"
+    del log["samples"][1]["scores"]  # type: ignore[index]
+    path.write_text(json.dumps(log))
+    assert "1 of 2 samples have no score (the log's status is error)" in read_run([path]).notes[0]
