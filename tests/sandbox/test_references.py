@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from lm_eval_strict.sandbox.records import CodeVerdict, Exam, Limits, Submission, Suite
@@ -45,14 +48,23 @@ def test_no_stub_of_a_light_problem_passes_any_suite(sandbox: Sandbox, published
 
 
 @pytest.mark.slow
-def test_each_heavy_reference_passes_every_suite_and_its_stub_none(
+def test_each_heavy_reference_passes_far_from_its_tasks_limit_and_its_stub_fails(
     sandbox: Sandbox, published: dict[str, Exam]
 ) -> None:
+    tasks = Path(__file__).parents[2] / "tasks"
+    cpu_s = json.loads((tasks / "humaneval_plus_cpu_limits.json").read_text())["cpu_s"]
     exams = {name: published[name] for name in sorted(HEAVY)}
-    bodies = {name: exam.canonical_solution for name, exam in exams.items()}
-    assert outcomes(sandbox, exams, bodies) == all_give(CodeVerdict.PASSED, exams)
-    stubs = outcomes(sandbox, exams, dict.fromkeys(exams, "    pass\n"))
-    assert {name for name, verdicts in stubs.items() if CodeVerdict.PASSED in verdicts} == set()
+    asked = [
+        Submission(name, exam.prompt + body, SUITES, Limits(cpu_s=cpu_s.get(name, 10.0), wall_s=600.0))
+        for name, exam in exams.items()
+        for body in (exam.canonical_solution, "    pass\n")
+    ]
+    results = sandbox.grade(exams, asked)
+    assert [{suite.verdict for suite in result.suites} for result in results[::2]] == [
+        {CodeVerdict.PASSED} for _ in exams
+    ]
+    assert not [result for result in results[::2] if result.measured["near_limit"]]
+    assert not [s for result in results[1::2] for s in result.suites if s.verdict is CodeVerdict.PASSED]
 
 
 def test_returning_nothing_does_not_pass_where_allclose_would_broadcast(
