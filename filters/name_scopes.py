@@ -101,15 +101,16 @@ class Names:
     """What a module-level statement does to the module's names.
 
     ``binds``: defined or assigned. ``needs``: read when it runs or when what it defines is called.
-    ``changes``: given an attribute, an item or a decoration. ``handles``: objects that a call may alter,
-    its owner and its arguments. ``calls``: names called directly. ``sets``: names of the module that
-    its functions set or change when they are called.
+    ``changes``: given an attribute, an item or a decoration. ``handles``: objects whose method is called.
+    ``passes``: objects that a call is given. ``calls``: names called directly. ``sets``: names of the module
+    that its functions set or change when they are called.
     """
 
     binds: frozenset[str]
     needs: frozenset[str]
     changes: frozenset[str]
     handles: frozenset[str]
+    passes: frozenset[str]
     calls: frozenset[str]
     sets: frozenset[str]
 
@@ -118,7 +119,7 @@ def names_of(statement: ast.stmt) -> Names:
     """Analyse one module-level statement."""
     scope = _Scope()
     _read([statement], scope)
-    changes, handles, calls = _effects(statement)
+    changes, handles, passes, calls = _effects(statement)
     binds = (scope.stores - _loop_targets(statement)) | _dynamic_binds(statement)
     inside = _changed_inside(statement) & scope.inner
     return Names(
@@ -126,6 +127,7 @@ def names_of(statement: ast.stmt) -> Names:
         frozenset(scope.loads | scope.inner),
         frozenset(changes),
         frozenset(handles),
+        frozenset(passes),
         frozenset(calls),
         frozenset(scope.inner_declared | inside),
     )
@@ -146,8 +148,8 @@ def _changed_inside(statement: ast.stmt) -> set[str]:
         return set()
     found: set[str] = set()
     for inner in statement.body:
-        changes, handles, _ = _effects(inner)
-        found |= changes | handles
+        changes, handles, passes, _ = _effects(inner)
+        found |= changes | handles | passes
     return found
 
 
@@ -170,9 +172,10 @@ def run_now(statement: ast.stmt) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(node))
 
 
-def _effects(statement: ast.stmt) -> tuple[set[str], set[str], set[str]]:
+def _effects(statement: ast.stmt) -> tuple[set[str], set[str], set[str], set[str]]:
     changes: set[str] = set()
     handles: set[str] = set()
+    passes: set[str] = set()
     calls: set[str] = set()
     for node in run_now(statement):
         if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
@@ -182,11 +185,11 @@ def _effects(statement: ast.stmt) -> tuple[set[str], set[str], set[str]]:
         elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Name):
                 calls.add(node.func.id)
-            owners = [node.func, *(argument for argument in node.args if not isinstance(argument, ast.Call))]
-            handles |= {_base(owner) or "" for owner in owners}
+            handles.add(_base(node.func) or "")
+            passes |= {_base(part) or "" for part in node.args if not isinstance(part, ast.Call)}
         elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             changes |= {_base(decorator) or "" for decorator in node.decorator_list}
-    return changes - {""}, handles - {""}, calls
+    return changes - {""}, handles - {""}, passes - {""}, calls
 
 
 def _dynamic_binds(statement: ast.stmt) -> set[str]:
