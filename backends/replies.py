@@ -46,6 +46,7 @@ class ReplyRecord:
         """The fields a journal of raw replies carries beside the text; None values are left out."""
         facts: dict[str, Any] = {
             "truncated": self.truncated,
+            "model": self.model,
             "stop_reason": self.stop_reason or self.outcome,
             "usage": dict(self.usage) if self.usage is not None else None,
             "thinking_chars": self.thinking_chars or None,

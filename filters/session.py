@@ -13,7 +13,9 @@ from .grading import Graded, Row, extract, grade
 from .journal import Journal, new_journal_path
 from .preflight import Settings, read_settings
 from .progress import progress_bar
+from .read_replies import FACTS
 from .replies import Reply
+from .rows import Truncated
 from .task_spec import TaskSpec, read_task
 
 
@@ -104,10 +106,20 @@ def _kept(texts: Sequence[str], doc: Mapping[str, Any]) -> Sequence[str]:
 
 def _replies(texts: Sequence[str], doc: Mapping[str, Any]) -> list[Reply]:
     key = doc["task_id"] if "task_id" in doc else doc["unique_id"]
-    return [
-        Reply(id=f"{key}#{sample}", key=key, sample=sample, text=text)
-        for sample, text in enumerate(_kept(texts, doc))
-    ]
+    return [_reply(key, sample, text) for sample, text in enumerate(_kept(texts, doc))]
+
+
+def _reply(key: str, sample: int, text: str) -> Reply:
+    """A backend may hand over a text with ``facts`` on it: whether it was cut, and what it used."""
+    known: Mapping[str, Any] = getattr(text, "facts", {})
+    return Reply(
+        id=f"{key}#{sample}",
+        key=key,
+        sample=sample,
+        text=text,
+        truncated=Truncated(known["truncated"]) if known.get("truncated") in list(Truncated) else None,
+        facts={name: known[name] for name in FACTS if name in known},
+    )
 
 
 sessions = Sessions()

@@ -20,6 +20,7 @@ from messages_server import KEY, MessagesServer
 
 from lm_eval_strict.backends import register_backends
 from lm_eval_strict.backends.faults import BackendFault
+from lm_eval_strict.filters.task_spec import tasks_folder
 
 QUESTIONS = [f"what is {number}?" for number in range(4)]
 QUICK = "poll_s=0.02,settle_s=0.2"
@@ -104,6 +105,38 @@ def test_a_task_runs_over_ours(server: MessagesServer, batch: str) -> None:
     assert "temperature" not in params
     assert all("wonder" not in reply for replies in replies_of(found) for reply in replies)
     assert KEY not in json.dumps(found, default=str)
+
+
+@pytest.mark.real_data
+def test_the_journal_of_a_real_task_says_which_replies_were_cut_and_what_they_used(
+    server: MessagesServer, data_folder: Path, home: Path
+) -> None:
+    register_backends()
+    answer = server.world.answer
+
+    def answer_and_cut_one(params: dict[str, Any], *, tier: str) -> dict[str, Any]:
+        message = answer(params, tier=tier)
+        return {**message, "stop_reason": "max_tokens"} if len(server.world.generated) == 2 else message
+
+    server.world.answer = answer_and_cut_one  # type: ignore[method-assign]
+    lm_eval.simple_evaluate(
+        model="anthropic-batches",
+        model_args=f"model=claude-haiku-5-5,thinking=adaptive,base_url={server.address},{QUICK}",
+        tasks=["math500_strict"],
+        limit=3,
+        apply_chat_template=True,
+        bootstrap_iters=0,
+        task_manager=TaskManager(
+            include_path=str(tasks_folder()), include_defaults=False, metadata={"grade": "later"}
+        ),
+    )
+    [journal] = home.glob("journals/*.jsonl")
+    [_, *lines] = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
+    assert [line["truncated"] for line in lines] == ["no", "yes", "no"]
+    assert [line["stop_reason"] for line in lines] == ["end_turn", "max_tokens", "end_turn"]
+    assert {line["model"] for line in lines} == {"claude-haiku-5-5"}
+    assert all(line["usage"]["service_tier"] == "batch" for line in lines)
+    assert all("wonder" not in line["reply"] for line in lines)
 
 
 def test_ours_answers_no_task_that_needs_log_probabilities(server: MessagesServer) -> None:
