@@ -8,11 +8,15 @@ from .answer_calls import CallReader
 from .answer_sums import number_node
 from .answer_tokens import Token
 from .math_nodes import Node, UnreadableError, const, integer
-from .math_words import CONSTANT_WORDS, FUNCTIONS, GREEK, is_product_of_letters
+from .math_words import CONSTANT_WORDS, FUNCTIONS, GREEK, is_product_of_letters, words
 
 _BRACKETS = {"(": ")", "[": "]"}
 _SETS = {"R": "reals", "Z": "integers", "N": "naturals", "Q": "rationals", "C": "complexes"}
 _UNICODE_CALLS = {"surd": "sqrt", "cbrt": "cbrt"}
+_NAMING = words(
+    "angle triangle measuredangle overline vec hat bar overrightarrow tilde widehat mathcal mathscr mathfrak"
+    " arc ell hbar pmb"
+)
 
 
 class AtomReader(CallReader):
@@ -33,6 +37,7 @@ class AtomReader(CallReader):
         return self.read_atom()
 
     def read_braced(self) -> Node:
+        """Read what stands in braces."""
         self.expect("{")
         with self.deeper():
             if self.peek().kind == "text" and self.at("}", ahead=1):
@@ -49,6 +54,7 @@ class AtomReader(CallReader):
         return Node("group", node.args, "{}") if node.op == "list" else node
 
     def read_atom(self) -> Node:
+        """Read a number, a name, a function, a command or a bracket."""
         with self.deeper():
             token = self.peek()
             if token.kind == "num":
@@ -131,8 +137,7 @@ class AtomReader(CallReader):
             return const(CONSTANT_WORDS[name])
         if name in GREEK:
             return self._letter_command(name)
-        if name in ("angle", "triangle", "measuredangle", "overline", "vec", "hat", "bar", "overrightarrow", "tilde",
-                    "widehat", "mathcal", "mathscr", "mathfrak", "arc", "ell", "hbar", "pmb"):  # fmt: skip
+        if name in _NAMING:
             return self._named_thing(name)
         if name in ("mathbb", "Bbb"):
             letter = self.read_argument()
@@ -176,6 +181,7 @@ class AtomReader(CallReader):
         return Node("call", (node,), "floor" if opening == "lfloor" else "ceil")
 
     def read_bracketed(self) -> Node:
+        """Read brackets of any sort; several items make a group."""
         if self.at("|"):
             self.take()
             self.bars += 1

@@ -56,6 +56,7 @@ class CallReader(SumReader):
         return Node("call", (self.read_argument(whole_number=True), index), "root")
 
     def read_series(self, name: str) -> Node:
+        """Read a sum or product over a range."""
         self.expect("_")
         self.expect("{")
         variable = self.read_atom()

@@ -1,4 +1,4 @@
-"""Tokens in, one after another out, with a bound on how deep a reader may go; what each part of a reader offers."""
+"""Tokens in, one after another out, within a bound on depth; what a reader's parts offer each other."""
 
 from __future__ import annotations
 

@@ -42,7 +42,9 @@ def stated(node: Node) -> Stated | None:
 def _chain(operands: tuple[Node, ...], relations: list[str]) -> Stated | None:
     """Resolve ``label = a = b`` where a and b are the same, and ``exact ≈ rounded`` to its exact side."""
     approximate = False
-    labels = [part for part in operands if is_label(part) or part is operands[0] and _is_named_value(part, operands)]
+    labels = [part for part in operands if is_label(part)]
+    if not labels and _is_named_value(operands[0], operands):
+        labels = [operands[0]]
     values = [part for part in operands if part not in labels]
     if not values:
         labels, values = list(operands[:-1]), [operands[-1]]
@@ -71,9 +73,9 @@ def is_label(node: Node) -> bool:
     if node.op == "group":
         return all(is_label(part) for part in node.args)
     if node.op == "mul" and node.args[0].op == "name" and len(node.args) == 2:
-        first, second = node.args
-        if second.op in ("num", "group") or is_label(second):
-            return second.op != "group" or is_label(second)
+        second = node.args[1]
+        if second.op == "num" or is_label(second):
+            return True
     return bool(node.names()) and not node.has(
         "num", "pm", "mp", "const", "list", "rel", "percent", "degree", "neg"
     )

@@ -1,4 +1,4 @@
-"""Tokens in, a value with its unit out: currencies, units, percents and degrees in words, remarks left aside."""
+"""Tokens in, a value with its unit out: currencies, units, percents and degrees; remarks are left aside."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ class QuantityReader(AtomReader):
         if self.at("'", '"') and node.op == "num":
             self.take()
             if token.text == "'":
-                self.notes.append("prime_as_unit")
                 return Node("quantity", (node,), "minute_or_foot")
             return Node("quantity", (node,), "inch")
         if self.at_command("dollar", "cent", "euro", "pound") and token.kind == "cmd":
@@ -130,7 +129,7 @@ class QuantityReader(AtomReader):
                 break
             if opened <= 0 and self.at(",", ";") and (not general or self.at_command("and", "or", ahead=1)):
                 break
-            opened += sum(token.text.count(sign) for sign in "([{") - sum(token.text.count(sign) for sign in ")]}")
+            opened += _count(token.text, "([{") - _count(token.text, ")]}")
             words.append(self.take().text)
         remark = " ".join(words)
         if _CHANGES_MEANING.search(remark):
@@ -150,3 +149,7 @@ class QuantityReader(AtomReader):
             right = const("empty") if self.at_command("emptyset") and self.take() else self.read_sum()
             node = Node({"cup": "union", "cap": "cap", "setminus": "minus"}[name], (node, right))
         return node
+
+
+def _count(text: str, signs: str) -> int:
+    return sum(text.count(sign) for sign in signs)

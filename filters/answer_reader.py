@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from .answer_quantities import JOINERS, QuantityReader
 from .answer_tokens import Spelling, Token, tokenize
 from .math_nodes import Node, UnreadableError, const
-from .math_words import FUNCTIONS
+from .math_words import FUNCTIONS, words
 
 _RELATIONS = frozenset(["=", "<", ">", "<=", ">=", "!=", ":"])
 _RELATION_COMMANDS = frozenset(
     ["approx", "equiv", "in", "notin", "ni", "sim", "propto", "cong", "subset", "subseteq", "doteq"]
 )
-_DROPPED_IN_FRONT = frozenset(
-    "either both the is are answer answers only solution solutions exactly so then we have get has just simply a an"
-    " all for where when let".split()
+_DROPPED_IN_FRONT = words(
+    "either both the is are answer answers only solution solutions exactly so then we have get has just"
+    " simply a an all for where when let"
 )
 
 
@@ -29,7 +29,7 @@ class Reading:
 
 
 def read_answer(text: str, spelling: Spelling, *, letter_units: bool = False) -> Reading:
-    """Read a cleaned answer; raise ``UnreadableError`` for a text that is no mathematics or beyond the bounds.
+    """Read a cleaned answer; raise ``UnreadableError`` for no mathematics or too much of it.
 
     ``letter_units`` reads ``12 m`` as twelve metres: right where no variable can be meant.
     """
@@ -61,6 +61,7 @@ class AnswerReader(QuantityReader):
     """Read items separated by commas and words, each a relation or a quantity."""
 
     def read_items(self, *closing: str) -> Node:
+        """Read items separated by commas and words, up to a closing symbol, which stays."""
         with self.deeper():
             items, joiner = [self._item()], ""
             while True:
@@ -117,8 +118,8 @@ class AnswerReader(QuantityReader):
     def _drop_words_in_front(self) -> None:
         while True:
             token = self.peek()
-            words = token.text.lower().strip(" ,:").split() if token.kind in ("word", "text") else []
-            if not words or not all(word in _DROPPED_IN_FRONT for word in words):
+            found = token.text.lower().strip(" ,:").split() if token.kind in ("word", "text") else []
+            if not found or not all(word in _DROPPED_IN_FRONT for word in found):
                 break
             self.take()
         if self.at_command("approx"):
@@ -140,6 +141,7 @@ class AnswerReader(QuantityReader):
         return self.read_quantity()
 
     def read_set(self) -> Node:
+        """Read a set in braces: its items or its condition."""
         self.expect("\\{")
         if self.at("\\}"):
             self.take()

@@ -1,17 +1,17 @@
-"""Tokens in, the tree of a sum out: products, factors side by side, mixed numbers, powers and postfix signs."""
+"""Tokens in, the tree of a sum out: products, factors side by side, mixed numbers, powers, postfix signs."""
 
 from __future__ import annotations
 
 from .answer_cursor import Reader
 from .answer_tokens import Token
 from .answer_units import UNIT_LETTERS
-from .math_nodes import Node, UnreadableError, integer
-from .math_words import CONSTANT_WORDS, FUNCTIONS, is_product_of_letters
+from .math_nodes import Node, UnreadableError
+from .math_words import CONSTANT_WORDS, FUNCTIONS, is_product_of_letters, words
 
-_STOPPERS = frozenset(
-    ("cup", "cap", "setminus", "in", "notin", "ni", "approx", "equiv", "sim", "and", "or", "pm", "mp", "choose", "over",
-     "end", "rceil", "rfloor", "rangle", "pmod", "bmod", "mod", "dollar", "cent", "euro", "pound", "subset", "cong", "propto", "circ", "where", "not")
-)  # fmt: skip
+_STOPPERS = words(
+    "cup cap setminus in notin ni approx equiv sim and or pm mp choose over end rceil rfloor rangle pmod bmod"
+    " mod dollar cent euro pound subset cong propto circ where not infty ldots emptyset"
+)
 
 
 class SumReader(Reader):
@@ -44,6 +44,7 @@ class SumReader(Reader):
         return node
 
     def read_product(self) -> Node:
+        """Read factors joined by signs or side by side."""
         node = self.read_factor()
         while True:
             if self.at("*", "/"):
@@ -92,6 +93,7 @@ class SumReader(Reader):
         return Node("num", name="mixed", value=whole.value + above.value / below.value)
 
     def starts_factor(self) -> bool:
+        """Tell whether a factor comes."""
         token = self.peek()
         if self.letter_units and token.kind == "letter" and token.spaced and token.text in UNIT_LETTERS:
             return False
@@ -102,7 +104,7 @@ class SumReader(Reader):
                 token.text in FUNCTIONS or token.text in CONSTANT_WORDS or is_product_of_letters(token.text)
             )
         if token.kind == "cmd":
-            return token.text not in _STOPPERS and token.text not in ("infty", "ldots", "emptyset")
+            return token.text not in _STOPPERS
         if token.kind == "text":
             return token.text in FUNCTIONS
         return self.at("(", "[", "{") or (self.at("|") and not self.bars)
@@ -155,14 +157,15 @@ class SumReader(Reader):
                 exponent = Node("neg", (exponent,)) if negative else exponent
             else:
                 exponent = self.read_argument(whole_number=True)
-        if base.op in ("num", "mixed") or (base.op == "div" and not base.names()):
-            if exponent == Node("name", name="o") or exponent == integer(0) and base.op == "num":
-                self.notes.append("degree_as_power")
-                return Node("degree", (base,)) if exponent.op == "name" else Node("pow", (base, exponent))
+        plain = base.op == "num" or (base.op == "div" and not base.names())
+        if plain and exponent == Node("name", name="o"):
+            self.notes.append("degree_as_power")
+            return Node("degree", (base,))
         if exponent.op == "num" and not braced and exponent.value > 9:
             self.notes.append("missing_braces")
         return Node("pow", (base, exponent))
 
 
 def number_node(token: Token) -> Node:
+    """Return the node of a number literal."""
     return Node("num", name=token.text, value=token.value)

@@ -1,4 +1,4 @@
-"""An answer as a model wrote it in, the same answer in one spelling out: Unicode, Markdown and wrappers resolved."""
+"""An answer as a model wrote it in, the same in one spelling out: Unicode, Markdown and wrappers resolved."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ LONGEST_ANSWER = 4000
 
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "0123456789+-=()ni", strict=True))
 _SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₐₑₓ", "0123456789+-=()naex", strict=True))
-_VULGAR = dict(zip("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", "12 13 23 14 34 15 25 35 45 16 56 18 38 58 78".split(), strict=True))
+_QUOTIENTS = "12 13 23 14 34 15 25 35 45 16 56 18 38 58 78"
+_VULGAR = dict(zip("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", _QUOTIENTS.split(), strict=True))
 _GREEK = (
     "αalpha βbeta γgamma δdelta εepsilon ζzeta ηeta θtheta ιiota κkappa λlambda μmu νnu ξxi πpi ρrho σsigma "
     "τtau υupsilon φphi χchi ψpsi ωomega ϕphi ϑtheta ϵepsilon ΓGamma ΔDelta ΘTheta ΛLambda ΞXi ΠPi ΣSigma "
@@ -22,9 +23,11 @@ _SIGNS = {
     "∅⌀": "\\emptyset ", "√": "\\surd ", "∛": "\\cbrt ", "°º˚": "^\\circ ", "′’‘ʹ": "'", "″“”„": '"',
     "…⋯": "\\ldots ", "ℝ": "\\mathbb{R}", "ℤ": "\\mathbb{Z}", "ℕ": "\\mathbb{N}", "ℚ": "\\mathbb{Q}",
     "⌈": "\\lceil ", "⌉": "\\rceil ", "⌊": "\\lfloor ", "⌋": "\\rfloor ", "∖": "\\setminus ",
-    "⟨〈": "\\langle ", "⟩〉": "\\rangle ", "∠": "\\angle ", "△": "\\triangle ", "∨": "\\lor ", "∧": "\\land ",
+    "⟨〈": "\\langle ", "⟩〉": "\\rangle ", "∠": "\\angle ", "△": "\\triangle ", "∨": "\\lor ",
+    "∧": "\\land ",
     "\u00a0\u2009\u202f\u2002\u2003\u2005\u2006\u2007\u2008\u200a\u3000": " ",
-    "∀": "\\forall ", "∃": "\\exists ", "\u200b\u200c\u200d\u2060\ufeff\u2061\u2062": "", "¢": "\\cent ", "€": "\\euro ", "£": "\\pound ",
+    "∀": "\\forall ", "∃": "\\exists ", "\u200b\u200c\u200d\u2060\ufeff\u2061\u2062": "",
+    "¢": "\\cent ", "€": "\\euro ", "£": "\\pound ",
 }  # fmt: skip
 _TABLE = str.maketrans(
     {sign: spelling for signs, spelling in _SIGNS.items() for sign in signs}
@@ -90,10 +93,7 @@ def _unwrapped(text: str) -> str:
 def _without_delimiters(text: str) -> str:
     r"""Drop ``$``, ``\(`` and ``\[``; a dollar sign that pairs with nothing is money."""
     text = text.replace("\\$", "\\dollar ").replace("$$", "")
-    if text.count("$") % 2 == 0:
-        text = text.replace("$", " ")
-    else:
-        text = text.replace("$", "\\dollar ")
+    text = text.replace("$", "\\dollar " if text.count("$") % 2 else " ")
     text = re.sub(r"\\[()]", " ", text)
     return re.sub(r"(?<!\\)\\[\[\]]", " ", text)
 

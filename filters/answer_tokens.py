@@ -1,4 +1,4 @@
-"""A cleaned answer in, its tokens out: numbers with their digit groups joined, commands under one name, words whole."""
+"""A cleaned answer in, its tokens out: digit groups joined, commands under one name, words whole."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from .answer_text import closing_brace
 from .math_nodes import UnreadableError
+from .math_words import words
 
 MOST_TOKENS = 1200
 LONGEST_NUMBER = 1500
@@ -58,18 +59,24 @@ _TENS = re.compile(r"[eE]([+-]?\d{1,5})(?![\d.A-Za-z])")
 _NOT_DIGIT = re.compile(r"\D")
 
 _SAME = {
-    "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "sfrac": "frac", "leq": "<=", "le": "<=", "leqslant": "<=",
-    "leqq": "<=", "geq": ">=", "ge": ">=", "geqslant": ">=", "geqq": ">=", "ne": "!=", "neq": "!=", "lt": "<",
+    "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "sfrac": "frac", "leq": "<=", "le": "<=",
+    "leqslant": "<=",
+    "leqq": "<=", "geq": ">=", "ge": ">=", "geqslant": ">=", "geqq": ">=", "ne": "!=", "neq": "!=",
+    "lt": "<",
     "gt": ">", "cdot": "*", "times": "*", "ast": "*", "div": "/", "lvert": "|", "rvert": "|", "vert": "|",
-    "mid": "|", "lVert": "|", "rVert": "|", "backslash": "setminus", "varnothing": "emptyset", "dots": "ldots",
-    "cdots": "ldots", "dotsc": "ldots", "dotsb": "ldots", "degree": "circ", "degrees": "circ", "%": "%", "$": "dollar",
-    "land": "and", "wedge": "and", "lor": "or", "vee": "or", "approxeq": "approx", "simeq": "approx", "to": "->",
-    "rightarrow": "->", "imath": "i", "dbinom": "binom", "tbinom": "binom", "vartheta": "theta", "varphi": "phi",
+    "mid": "|", "lVert": "|", "rVert": "|", "backslash": "setminus", "varnothing": "emptyset",
+    "dots": "ldots",
+    "cdots": "ldots", "dotsc": "ldots", "dotsb": "ldots", "degree": "circ", "degrees": "circ", "%": "%",
+    "$": "dollar",
+    "land": "and", "wedge": "and", "lor": "or", "vee": "or", "approxeq": "approx", "simeq": "approx",
+    "to": "->",
+    "rightarrow": "->", "imath": "i", "dbinom": "binom", "tbinom": "binom", "vartheta": "theta",
+    "varphi": "phi",
     "varepsilon": "epsilon", "#": "#", "&": "&", "_": "_", "lbrack": "[", "rbrack": "]", "lparen": "(",
     "rparen": ")", "colon": ":", "prime": "'", "Leftrightarrow": "=>", "Rightarrow": "=>", "implies": "=>",
     "iff": "=>", "lbrace": "{", "rbrace": "}", "coloneqq": "=",
 }  # fmt: skip
-_AS_SYMBOLS = frozenset("<= >= != < > * / | % & _ [ ] ( ) : ' => -> #".split())
+_AS_SYMBOLS = words("<= >= != < > * / | % & _ [ ] ( ) : ' => -> #")
 _UNIT_OF_LETTERS = re.compile(r"[msghLNJWV](?:\s*/\s*[msghL])?(?:\s*\^?\{?-?[23]\}?)?")
 
 

@@ -9,7 +9,8 @@ from functools import lru_cache
 
 _LENGTH_MM = {
     "mm millimeter millimetre": "1", "cm centimeter centimetre": "10", "dm decimeter decimetre": "100",
-    "m meter metre": "1000", "km kilometer kilometre": "1000000", "in inch inche": "25.4", "ft foot feet": "304.8",
+    "m meter metre": "1000", "km kilometer kilometre": "1000000", "in inch inche": "25.4",
+    "ft foot feet": "304.8",
     "yd yard": "914.4", "mi mile": "1609344",
 }  # fmt: skip
 _TIME_S = {
@@ -28,10 +29,14 @@ _MONEY = {"cent ¢ penny pennie": "1", "dollar usd buck": "100"}
 _ANGLE = {"degree deg °": "1"}
 _ALONE = {
     "euro eur": "euro", "pounds sterling": "pound sterling", "rad radian": "radian", "month mo": "month",
-    "year yr": "year", "unit": "unit", "percent pct": "percent", "mph": "mile/hour", "kph kmh": "kilometer/hour",
-    "lire lira": "lira", "yuan": "yuan", "rupee": "rupee", "joule j": "joule", "newton n": "newton", "watt w": "watt",
-    "volt v": "volt", "calorie cal": "calorie", "kcal": "kcal", "celsius": "celsius", "fahrenheit": "fahrenheit",
-    "rupees": "rupee", "yen": "yen", "peso": "peso", "acre": "acre", "hectare ha": "hectare", "liter/min": "flow",
+    "year yr": "year", "unit": "unit", "percent pct": "percent", "mph": "mile/hour",
+    "kph kmh": "kilometer/hour",
+    "lire lira": "lira", "yuan": "yuan", "rupee": "rupee", "joule j": "joule", "newton n": "newton",
+    "watt w": "watt",
+    "volt v": "volt", "calorie cal": "calorie", "kcal": "kcal", "celsius": "celsius",
+    "fahrenheit": "fahrenheit",
+    "rupees": "rupee", "yen": "yen", "peso": "peso", "acre": "acre", "hectare ha": "hectare",
+    "liter/min": "flow",
 }  # fmt: skip
 
 

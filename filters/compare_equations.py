@@ -1,4 +1,4 @@
-"""Equations and inequalities in, a decision out: the same curve, the same function, the same value under its name."""
+"""Equations and inequalities in, a decision out: the same curve, the same function, the same named value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TURNED = {">": "<", ">=": "<="}
 
 
 def compare_equation(answer: Node, gold: Node) -> Decision:
-    """Compare two equations by what they say of their variables; a side alone is compared with the gold's right side."""
+    """Compare two equations by what they say of their variables; a side alone with the gold's right side."""
     if answer.op != "rel":
         return _side_alone(answer, gold)
     if not set(answer.name.split(" ")) <= {"=", "equiv"}:

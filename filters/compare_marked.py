@@ -1,4 +1,4 @@
-"""Answers whose outer form is their meaning in, a decision out: base numerals, times, ratios, remainders, digit groups."""
+"""Answers marked by their outer form in, a decision out: base numerals, times, ratios, digit groups."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from .strict_decision import Decision, decided
 
 _GROUPS = re.compile(r"^(?P<open>[(]|\\\{|)\s*(?P<digits>\d{1,3}(?:\s*,\s*\d{3})+)\s*(?:[)]|\\\}|)$")
 _DOTTED = re.compile(r"^\d{1,3}(?:\.\d{3})+$")
-NUMBER_WORDS = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-        " seventeen eighteen nineteen twenty".split()
-    )
-} | {
-    word: 10 * tens
-    for tens, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), start=3)
+_TO_TWENTY = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen twenty"
+)
+_TENS = "thirty forty fifty sixty seventy eighty ninety"
+NUMBER_WORDS = {word: value for value, word in enumerate(_TO_TWENTY.split())} | {
+    word: 10 * tens for tens, word in enumerate(_TENS.split(), start=3)
 }
 
 
@@ -104,7 +102,7 @@ def _same_proportion(answer: Node, gold: Node) -> bool:
 
 
 def odd_number(answer: str, gold: Node) -> Decision | None:
-    """Read digit groups, decimal commas and number words as a plain gold makes them likely; None if none fits."""
+    """Read digit groups, decimal commas and number words as a plain gold makes them likely; None if none."""
     plain = without_markup(answer).strip()
     match = _GROUPS.match(plain)
     if match:

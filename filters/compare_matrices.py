@@ -1,4 +1,4 @@
-"""Matrices in, a decision out: same shape, same entry at each place; scalar factors and signs are multiplied in."""
+"""Matrices in, a decision out: same shape, same entry at each place; scalar factors are multiplied in."""
 
 from __future__ import annotations
 

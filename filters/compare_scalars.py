@@ -1,4 +1,4 @@
-"""A value that an answer states and a gold value in, a decision out: units, percents and degrees read first."""
+"""An answer's value and a gold value in, a decision out: units, percents and degrees are read first."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _angles(mine: Measured, theirs: Measured, answer: Node, gold: Node) -> Decis
         decision = _plain(mine.value, theirs.value).by("same angle, degree sign left out")
         if not decision.right and mine.value.has_constant("pi"):
             radians = same_value(mine.value, Node("degree", (theirs.value,)))
-            return decision.noted("angle_in_other_measure" if radians else "")
+            return decided(False, decision.comparison, "angle_in_other_measure") if radians else decision
         return decision
     if mine.sign != "degree":
         stated = _is_radian(theirs.unit) or gold.has_constant("pi")
@@ -132,7 +132,7 @@ def _angles(mine: Measured, theirs: Measured, answer: Node, gold: Node) -> Decis
 
 
 def _percents(mine: Measured, theirs: Measured) -> Decision:
-    """``40`` is 40%, ``0.4`` is not; a percentage for a plain gold is its number, for a gold below 1 its value."""
+    """``40`` is 40%, ``0.4`` is not; a percentage for a plain gold is its number, below 1 its value."""
     if mine.unit is not None or theirs.unit is not None:
         return decided(False, "a percentage against a quantity")
     if mine.sign == theirs.sign:

@@ -1,4 +1,4 @@
-"""Answers of several parts in, a decision out: lists and sets free of order, tuples in order, matrices by place."""
+"""Answers of several parts in, a decision out: lists and sets free of order, tuples in order."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _labelled_parts(items: list[Node]) -> list[Node]:
 
 
 def compare_list(answer: Node, gold: Node) -> Decision:
-    """Compare as sets: order is free, plus-minus gives two; as often as the gold repeats a value, so must the answer."""
+    """Compare as sets: order is free, plus-minus gives two; a gold that repeats values asks for as many."""
     theirs = _stated_items(gold)
     mine = _stated_items(answer)
     if mine is None or theirs is None:
@@ -191,9 +191,9 @@ def _by_labels(mine: list[Stated], theirs: list[Stated]) -> Decision:
     if not same_length:
         return decided(False, "other names")
     decisions = [compare_part(value, gold) for value, gold in pairs]
-    return decided(
-        all(decision.right for decision in decisions), "equal by name"
-    ).noted(*(decision.debatable for decision in decisions))
+    return decided(all(decision.right for decision in decisions), "equal by name").noted(
+        *(decision.debatable for decision in decisions)
+    )
 
 
 def expanded(node: Node) -> list[Node]:

@@ -7,21 +7,25 @@ import re
 from .answer_tokens import Spelling, tokenize
 from .marked_answers import choice_letter, without_markup
 from .math_nodes import UnreadableError
+from .math_words import words
 from .strict_decision import Decision, decided
 
-_ARTICLES = frozenset("a an the".split())
-_HARMLESS = frozenset(
-    "a an the is are was it its this that there graph curve answer function number triangle angle shape figure he she"
-    " they so in of be solution result person student name day direction conic section equation represents".split()
+_ARTICLES = words("a an the")
+_HARMLESS = words(
+    "a an the is are was it its this that there graph curve answer function number triangle angle shape"
+    " figure he she they so in of be solution result person student name day direction conic section equation"
+    " represents"
 )
-_NEGATIONS = frozenset("not no never neither nor isn't aren't cannot non".split())
-_JOINED = frozenset("or and & / versus".split())
+_NEGATIONS = words("not no never neither nor isn't aren't cannot non")
+_JOINED = words("or and & / versus")
 _ABBREVIATED = {
-    "mon": "monday", "tue": "tuesday", "tues": "tuesday", "wed": "wednesday", "thu": "thursday", "thur": "thursday",
-    "thurs": "thursday", "fri": "friday", "sat": "saturday", "sun": "sunday", "jan": "january", "feb": "february",
-    "mar": "march", "apr": "april", "jun": "june", "jul": "july", "aug": "august", "sep": "september",
-    "sept": "september", "oct": "october", "nov": "november", "dec": "december", "y": "yes", "n": "no", "t": "true",
-    "f": "false",
+    "mon": "monday", "tue": "tuesday", "tues": "tuesday", "wed": "wednesday", "thu": "thursday",
+    "thur": "thursday",     "thurs": "thursday", "fri": "friday", "sat": "saturday", "sun": "sunday",
+    "jan": "january",
+    "feb": "february",     "mar": "march", "apr": "april", "jun": "june", "jul": "july",
+    "aug": "august", "sep": "september",
+    "sept": "september", "oct": "october", "nov": "november", "dec": "december", "y": "yes", "n": "no",
+    "t": "true",     "f": "false",
 }  # fmt: skip
 _SAME_WORDS = {
     "solutions": "solution",
@@ -32,8 +36,8 @@ _SAME_WORDS = {
     "3rd": "3",
 }
 _NOTHING = (
-    ("no", "solution"), ("none",), ("no", "real", "solution"), ("empty", "set"), ("emptyset",), ("does", "not", "exist"),
-    ("no", "such", "number"), ("nothing",),
+    ("no", "solution"), ("none",), ("no", "real", "solution"), ("empty", "set"), ("emptyset",),
+    ("does", "not", "exist"),     ("no", "such", "number"), ("nothing",),
 )  # fmt: skip
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?|\\[a-z]+")
 _SENTENCE_WORDS = 4
@@ -75,7 +79,9 @@ def _same_tokens(answer: str, gold: str) -> bool:
         sides = [tokenize(text, Spelling()) for text in (answer, gold)]
     except UnreadableError:
         return False
-    plain = [[(one.kind, one.text, one.value) for one in side if one.text not in ("{", "}")] for side in sides]
+    plain = [
+        [(one.kind, one.text, one.value) for one in side if one.text not in ("{", "}")] for side in sides
+    ]
     return plain[0] == plain[1]
 
 
@@ -102,14 +108,8 @@ def _sentence(answer: str, mine: tuple[str, ...], theirs: tuple[str, ...]) -> De
             return decided(True, "the gold's words in a sentence")
         names = re.findall(r"\b[A-Z][a-z]+", without_markup(answer))
         others = [name for name in names if name.lower() not in theirs and name.lower() not in _HARMLESS]
-        named = (
-            place == 0 and not others and len(rest) > 1 and answer.strip()[:1] != answer.strip()[:1].lower()
-        )
-        return decided(
-            named or place == 0 and not others and len(rest) > 1,
-            "the gold's words lead a sentence",
-            "sentence_for_name",
-        )
+        leads = place == 0 and not others and len(rest) > 1
+        return decided(leads, "the gold's words lead a sentence", "sentence_for_name")
     if len(theirs) >= _SENTENCE_WORDS and _contained(mine, theirs) >= 0 and len(mine) < len(theirs):
         return decided(not set(mine) <= _HARMLESS, "words of the gold's sentence", "name_for_sentence")
     return decided(False, "other words")

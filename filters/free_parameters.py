@@ -22,7 +22,12 @@ def without_domains(node: Node) -> Node:
 
 
 def _is_domain(item: Node) -> bool:
-    return item.op == "rel" and item.name in ("in", "= in") and item.args[0].op == "name" and _is_set(item.args[-1])
+    return (
+        item.op == "rel"
+        and item.name in ("in", "= in")
+        and item.args[0].op == "name"
+        and _is_set(item.args[-1])
+    )
 
 
 def _is_set(node: Node) -> bool:

@@ -1,8 +1,7 @@
-"""A gold in, what kind of answer it is and its reading out: the kind decides how predictions are read and compared."""
+"""A gold in, its kind and its reading out: the kind decides how predictions are read and compared."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -51,9 +50,6 @@ class Gold:
     node: Node | None = None
     numeral: BaseNumeral | None = None
     time: Clock | None = None
-
-
-_THOUSANDS = re.compile(r"^[^()\[\]{}]*$")
 
 
 @lru_cache(maxsize=4096)
@@ -158,11 +154,9 @@ def _relation_kind(node: Node) -> Kind:
 
 
 def _defines(node: Node) -> bool:
-    """Tell whether ``y = 2x`` gives a curve or a function, not a value; a name on both sides is an equation too."""
+    """Tell whether ``y = 2x`` gives a curve or a function, not a value under a name."""
     label, value = node.args[0], node.args[-1]
-    return bool(value.names()) and (
-        label.op == "call"
-        or label == Node("name", name="y")
-        or bool(label.names() & value.names())
-        or label.op == "mul"
+    named = (
+        label.op in ("call", "mul") or label == Node("name", name="y") or bool(label.names() & value.names())
     )
+    return bool(value.names()) and named

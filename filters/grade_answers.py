@@ -1,7 +1,7 @@
-"""Pairs of answer and gold in, every grader's judgement of each out, graded in processes that are killed at a limit.
+"""Pairs of answer and gold in, every grader's judgement of each out, in processes that are killed at a limit.
 
-Equal pairs are graded once. ``no_answer``, ``timed_out``, ``unreadable`` and ``harness_error`` are told apart: an
-answer that a grader cannot finish is the model's, a grader that breaks is ours.
+Equal pairs are graded once. ``no_answer``, ``timed_out``, ``unreadable`` and ``harness_error`` are told
+apart: an answer that a grader cannot finish is the model's, a grader that breaks is ours.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MEMORY_MIB = 2048
 IN_PROCESS = frozenset({"exact", "normalized"})
 _PRELOADED = {"symbolic": ("math_verify", "latex2sympy2_extended.latex2sympy2"), "strict": ("mpmath",)}
 _BATCHES = {"symbolic": 1, "strict": 64}
-_EXHAUSTED = ("MemoryError", "RecursionError")
+_EXHAUSTED = ("out of memory", "MemoryError", "RecursionError")
 
 Task = tuple[str, str, str]
 """A grader's name, an answer and a gold."""
@@ -63,7 +63,10 @@ class _Progress:
     """Which pairs still wait for a grader."""
 
     def __init__(
-        self, pairs: Sequence[tuple[str | None, str]], graders: Sequence[str], on_done: Callable[[int], None] | None
+        self,
+        pairs: Sequence[tuple[str | None, str]],
+        graders: Sequence[str],
+        on_done: Callable[[int], None] | None,
     ) -> None:
         self._on_done = on_done or (lambda index: None)
         self._open: dict[int, int] = {}
@@ -114,9 +117,13 @@ def _batches(tasks: Sequence[Task]) -> list[list[Task]]:
     return [list(tasks[start : start + size]) for start in range(0, len(tasks), size)]
 
 
-def _run(pool: Pool, batches: Sequence[list[Task]], judged: dict[Task, Judgement], progress: _Progress) -> list[Task]:
+def _run(
+    pool: Pool, batches: Sequence[list[Task]], judged: dict[Task, Judgement], progress: _Progress
+) -> list[Task]:
     """Grade batches and return the tasks that must be graded again alone."""
-    items = [{"grader": batch[0][0], "pairs": [[answer, gold] for _, answer, gold in batch]} for batch in batches]
+    items = [
+        {"grader": batch[0][0], "pairs": [[answer, gold] for _, answer, gold in batch]} for batch in batches
+    ]
 
     def on_batch(index: int) -> None:
         if len(batches[index]) == 1:
@@ -139,7 +146,7 @@ def _failed(outcome: PoolOutcome) -> Judgement:
     """Return the judgement of a call that did not return: too much for the limits, or a fault of ours."""
     if outcome.status == "timed_out":
         return Judgement(MathVerdict.TIMED_OUT, comparison=f"longer than {CALL_WALL_S:g} s")
-    if outcome.status == "raised" and outcome.detail.startswith(_EXHAUSTED):
+    if outcome.detail.startswith(_EXHAUSTED):
         return Judgement(MathVerdict.UNREADABLE, comparison=outcome.detail[:200])
     return Judgement(MathVerdict.HARNESS_ERROR, comparison=f"{outcome.status}: {outcome.detail}"[:200])
 
@@ -169,5 +176,8 @@ def _fields(judgement: Judgement) -> dict[str, Any]:
 
 def _judgement(fields: dict[str, Any]) -> Judgement:
     other = fields["verdict_otherwise"]
-    named = {"verdict": MathVerdict(fields["verdict"]), "verdict_otherwise": MathVerdict(other) if other else None}
+    named = {
+        "verdict": MathVerdict(fields["verdict"]),
+        "verdict_otherwise": MathVerdict(other) if other else None,
+    }
     return Judgement(**(fields | named))

@@ -1,32 +1,26 @@
-"""An answer and a gold in, the headline verdict out: read the gold, decide its kind, read the answer in that light.
+"""An answer and a gold in, the headline verdict out: the gold's kind decides how the answer is read.
 
-Nothing of the answer is ever evaluated as a program: it is read into a tree by ``answer_reader`` within bounds on
-length, depth and digits, and compared by exact arithmetic and at fixed points to many digits. Every rule on which
-careful readers differ has a name; a verdict that such a rule decided carries the name and the verdict otherwise.
+Nothing of the answer is ever run: it is read into a tree by ``answer_reader`` within bounds on length, depth
+and digits, and compared by exact arithmetic and at fixed points to many digits. Every rule on which careful
+readers differ has a name; a verdict that such a rule decided carries the name and the verdict otherwise.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from .answer_labels import stated
 from .answer_reader import Reading, read_answer
 from .answer_text import LONGEST_ANSWER, clean_answer
 from .answer_tokens import Spelling
-from .compare_equations import compare_assignment, compare_equation, compare_inequality
+from .compare_by_kind import COMPARISONS
 from .compare_intervals import compare_interval
 from .compare_marked import (
     compare_clock,
     compare_numeral,
-    compare_ratio,
     compare_remainder,
     numeral_for_number,
     odd_number,
 )
-from .compare_matrices import compare_matrix
-from .compare_scalars import compare_scalar
-from .compare_structures import compare_list, compare_tuple
 from .compare_texts import compare_choice, compare_text
 from .free_parameters import with_letter_of_gold, without_domains
 from .gold_kinds import Gold, Kind, read_gold
@@ -50,7 +44,7 @@ _NUMBERS = frozenset(
 
 
 def grade(answer: str, gold: str) -> Judgement:
-    """Judge an answer: ``unreadable`` where no reading of it could be compared, ``harness_error`` for an empty gold."""
+    """Judge an answer: ``unreadable`` where no reading could be compared; an empty gold is our fault."""
     if not gold.strip():
         return Judgement(MathVerdict.HARNESS_ERROR, comparison="the gold is empty")
     if len(answer) > LONGEST_ANSWER or len(gold) > LONGEST_ANSWER:
@@ -131,18 +125,17 @@ def _special(clean: str, node: Node, kind: Kind) -> Decision | None:
     if kind is Kind.PAIR and re.fullmatch(r"\d{1,3},\d{3}", clean):
         return _best_reading(clean, node, kind).noted("pair_or_number")
     if kind is Kind.INTERVAL:
-        words = re.sub(r"[^a-z ]", "", clean.lower()).split()
-        if (
-            "real" in words
-            and ("all" in words or "numbers" in words)
-            and "except" not in words
-            and "not" not in words
-        ):
-            return compare_interval(Node("const", name="reals"), node)
-        if words in (["no", "solution"], ["none"], ["no", "solutions"]) and node == Node(
-            "const", name="empty"
-        ):
-            return decided(True, "both say that there is none", "empty_set_for_none")
+        return _set_in_words(clean, node)
+    return None
+
+
+def _set_in_words(clean: str, node: Node) -> Decision | None:
+    """Read ``all real numbers`` and ``no solution``; None for anything else."""
+    words = re.sub(r"[^a-z ]", "", clean.lower()).split()
+    if "real" in words and ("all" in words or "numbers" in words) and not {"except", "not"} & set(words):
+        return compare_interval(Node("const", name="reals"), node)
+    if words in (["no", "solution"], ["none"], ["no", "solutions"]) and node == Node("const", name="empty"):
+        return decided(True, "both say that there is none", "empty_set_for_none")
     return None
 
 
@@ -167,90 +160,11 @@ def _best_reading(clean: str, node: Node, kind: Kind) -> Decision:
 
 def _compare(reading: Reading, gold: Node, kind: Kind, spelling: Spelling) -> Decision:
     answer = with_letter_of_gold(without_domains(reading.node), gold, reading.remarks)
-    if (
-        kind in (Kind.LIST, Kind.TUPLE, Kind.PAIR)
-        and not spelling.grouped_commas
-        and _has_padded_number(answer)
-    ):
+    if kind in _LOOSE and not spelling.grouped_commas and _has_padded_number(answer):
         raise UnreadableError("digit groups read as items")
-    decision = _COMPARISONS[kind](answer, gold)
-    return decision.noted(*(note for note in reading.notes))
+    decision = COMPARISONS[kind](answer, gold)
+    return decision.noted(*reading.notes)
 
 
 def _has_padded_number(node: Node) -> bool:
     return any(part.op == "num" and part.name == "padded" for part in node.walk())
-
-
-def _compare_value(answer: Node, gold: Node) -> Decision:
-    if answer.op == "list":
-        return _alternatives(answer, gold)
-    mine = stated(answer)
-    if mine is None:
-        return _as_ratio(answer, gold)
-    value = mine.value
-    if value.op == "group" and len(value.args) == 1:
-        value = value.args[0]
-    return compare_scalar(value, gold).noted("approximate_sign" if mine.approximate else "")
-
-
-def _alternatives(answer: Node, gold: Node) -> Decision:
-    """Several values for one are right only where all are the gold, as in ``1/2 or 0.5``."""
-    found = [stated(item) for item in answer.args]
-    labels = {one.label for one in found if one is not None and one.label is not None}
-    if None in found or len(labels) > 1:
-        return decided(False, "several values for one")
-    decisions = [compare_scalar(one.value, gold) for one in found if one is not None]
-    right = all(decision.right for decision in decisions)
-    return decided(right, "same value, given more than once" if right else "several values for one").noted("repeated_element")
-
-
-def _as_ratio(answer: Node, gold: Node) -> Decision:
-    """A ratio of two terms may stand for a quotient that is written as a fraction."""
-    if answer.name == ":" and len(answer.args) == 2 and gold.op == "div":
-        right = compare_scalar(Node("div", answer.args), gold).right
-        return decided(right, "same quotient").noted("ratio_as_fraction")
-    return decided(False, "a relation for a value")
-
-
-def _compare_tuple(answer: Node, gold: Node) -> Decision:
-    return compare_tuple(answer, _unlabelled(gold))
-
-
-def _compare_pair(answer: Node, gold: Node) -> Decision:
-    """A pair is a point, but where an end is no whole number it may be an open interval."""
-    group = _unlabelled(gold)
-    if answer.op in ("union", "builder", "cap", "minus") or (answer.op == "rel" and answer.name != "="):
-        decision = compare_interval(answer, group)
-        if not decision.right:
-            return decision
-        whole = all(end.op in ("num", "neg") and not end.has("root") and _is_whole(end) for end in group.args)
-        return decided(not whole, decision.comparison, "point_or_interval")
-    return compare_tuple(answer, group)
-
-
-def _is_whole(node: Node) -> bool:
-    return all(part.op == "neg" or (part.op == "num" and part.name == "integer") for part in node.walk())
-
-
-def _unlabelled(gold: Node) -> Node:
-    found = stated(gold)
-    return found.value if found is not None else gold
-
-
-_COMPARISONS: dict[Kind, Callable[[Node, Node], Decision]] = {
-    Kind.NUMBER: _compare_value,
-    Kind.MIXED_NUMBER: _compare_value,
-    Kind.PERCENTAGE: compare_assignment,
-    Kind.ANGLE: compare_assignment,
-    Kind.QUANTITY: compare_assignment,
-    Kind.EXPRESSION: _compare_value,
-    Kind.ASSIGNMENT: compare_assignment,
-    Kind.EQUATION: compare_equation,
-    Kind.INEQUALITY: compare_inequality,
-    Kind.INTERVAL: compare_interval,
-    Kind.PAIR: _compare_pair,
-    Kind.TUPLE: _compare_tuple,
-    Kind.LIST: compare_list,
-    Kind.MATRIX: compare_matrix,
-    Kind.RATIO: compare_ratio,
-}

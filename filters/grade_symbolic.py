@@ -1,8 +1,8 @@
 """An answer and a gold in, Math-Verify's verdict out, called as its authors and lm-eval call it.
 
-Its one call is ``verify(parse("$" + gold + "$"), parse("$" + answer + "$"))``, gold first, with the defaults of
-Math-Verify 0.9.0. Its own timeouts are off: they need the main thread and cancel the caller's alarm. Whoever
-grades text that nobody vouches for calls this in a process that can be killed.
+Its one call is ``verify(parse("$" + gold + "$"), parse("$" + answer + "$"))``, gold first, with the defaults
+of Math-Verify 0.9.0. Its own timeouts are off: they need the main thread and cancel the caller's alarm.
+Whoever grades text that nobody vouches for calls this in a process that can be killed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A cleaned answer in, what its outer form marks it as out: a base numeral, a clock time, a choice, a remainder."""
+"""A cleaned answer in, what its outer form marks it as out: base numeral, time, choice letter, remainder."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-_BASE_WORDS = {
-    word: base
-    for base, word in enumerate(
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(),
-        start=2,
-    )
-}
+_FROM_TWO = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_BASE_WORDS = {word: base for base, word in enumerate(_FROM_TWO.split(), start=2)}
 _NUMERAL = re.compile(
     r"^\(?\{?(?P<digits>[0-9A-Za-z](?:[0-9A-Za-z,.]|\\!)*)\}?\)?"
     r"(?:_\{?\(?(?P<index>\d{1,2}|[a-z]+)\)?\}?|[,(]?(?:in)?base-?(?P<spoken>\d{1,2}|[a-z]+)\)?)$"
@@ -116,7 +111,8 @@ def choice_letter(text: str, clean: str, *, gold: bool = False) -> str | None:
     if match["open"] and not match["close"]:
         return None
     separated = bool(match["close"]) or match["rest"][:1] in (" ", ".", ":", "\n", "")
-    if rest and (not separated or not re.match(r"^[.:)]?\s*\(?[A-Za-z$\\\d]", rest) and rest.strip(".:) ")):
+    readable = bool(re.match(r"^[.:)]?\s*\(?[A-Za-z$\\\d]", rest)) or not rest.strip(".:) ")
+    if rest and not (separated and readable):
         return None
     if re.search(r"\b(?:or|and|not)\b|\([A-Ja-j]\)|(?:^|[\s,])[B-HJ](?![\w'])", rest) or "=" in rest:
         return None

@@ -15,7 +15,7 @@ ANSWER_DIGITS = 3
 
 
 def near(answer: Node, gold: Node) -> Decision:
-    """Decide on two values that are not the same: rounded, another letter case, an engineer's imaginary unit."""
+    """Decide on two values that differ: rounded, another letter case, an engineer's ``j`` for ``i``."""
     mine, theirs = _decimals(answer), _decimals(gold)
     if theirs is not None and mine is None and _significant(gold) >= GOLD_DIGITS and not answer.names():
         exact = number(answer)
@@ -28,7 +28,12 @@ def near(answer: Node, gold: Node) -> Decision:
     if gold.names() and answer.names() != gold.names() and _small(answer).names() == _small(gold).names():
         same = same_value(_small(answer), _small(gold))
         return decided(False, "same value", "letter_case" if same else "")
-    if gold.has_constant("i") and "j" in answer.names() and "j" not in gold.names() and not answer.has_constant("i"):
+    if (
+        gold.has_constant("i")
+        and "j" in answer.names()
+        and "j" not in gold.names()
+        and not answer.has_constant("i")
+    ):
         same = same_value(_with_i(answer), gold)
         return decided(same, "same value", "engineers_j" if same else "")
     return decided(False, "same value")

@@ -1,4 +1,4 @@
-"""A tree and values for its variables in, its number out: exact as a fraction where it can be, else to many digits.
+"""A tree and values for its variables in, its number out: a fraction where it can be, else many digits.
 
 Bounds are checked before every step that could be expensive, so an evaluation always ends quickly.
 """

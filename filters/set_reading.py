@@ -59,7 +59,7 @@ def _relation(node: Node) -> RealSet:
 
 
 def _list(node: Node) -> RealSet:
-    """Join items: conditions beside each other hold together, conditions joined by ``or`` and sets are united."""
+    """Join items: conditions beside each other hold together, sets and what ``or`` joins are united."""
     sets = [real_set(item) for item in node.args]
     conditions = [item.op == "rel" and item.name != "in" for item in node.args]
     united_sets = sets[0]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether the answer is right, the equality that decided, and the written rule that careful readers dispute.
+    """Whether the answer is right, the equality that decided, and the rule that careful readers dispute.
 
-    ``debatable`` is the short name of the rule; with the rule the other way, the verdict would be the other one.
+    ``debatable`` is the rule's short name; with the rule the other way, the verdict would be the other one.
     """
 
     right: bool
@@ -31,5 +31,5 @@ class Decision:
 
 
 def decided(right: bool, comparison: str, *rules: str) -> Decision:
-    """Return a decision; the first rule that is not empty is named, and would turn the verdict the other way."""
+    """Return a decision; the first rule that is not empty is named: it would turn the verdict."""
     return Decision(right, comparison, next((rule for rule in rules if rule), ""))

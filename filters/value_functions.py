@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from .math_nodes import UnreadableError
+from .math_words import words
 
 LARGEST_ANGLE = 10**15
 LARGEST_EXP = 10**7
 
-_PLAIN = frozenset(
-    "sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan arccot arcsec arccsc arcsinh arccosh arctanh".split()
+_PLAIN = words(
+    "sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan arccot arcsec arccsc arcsinh arccosh"
+    " arctanh"
 )
 _MPMATH_NAMES = {
     "arc" + name: "a" + name for name in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from lm_eval_strict.filters.grade_normalized import grade as grade_normalized
 from lm_eval_strict.filters.math_graders import GRADERS, VERSIONS
 from lm_eval_strict.filters.rows import MathVerdict
