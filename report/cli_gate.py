@@ -40,7 +40,7 @@ def gate(
     confirms. 2: they cannot be compared (other task, request or data, missing problems, harness errors).
     """
     from . import gate_files
-    from .baseline import make_baseline, read_baseline, write_baseline
+    from .baseline import read_baseline
     from .read_run import read_run
 
     if not 0 <= allow < 100:
@@ -48,16 +48,7 @@ def gate(
     if not 0 < alpha <= 1:
         raise UsageFault(f"--alpha is {alpha:g}: give a level between 0 and 1")
     if update:
-        from .gate_check import check_graded
-        from .libraries import installed_versions
-        from .read_run import by_pipeline, only_task
-
-        read = read_run(run)
-        for task in read.tasks:
-            for name, verdicts in by_pipeline(only_task(read, task).verdicts).items():
-                check_graded(task, name, verdicts)
-        write_baseline(baseline, make_baseline(read, installed_versions()))
-        typer.echo(f"{baseline}: written from {read.label}: {', '.join(read.tasks)}")
+        _update(run, baseline)
         return
     try:
         import numpy as np
@@ -87,6 +78,21 @@ def gate(
         for check in checks:
             typer.echo(gate_files.sentence(check))
     raise typer.Exit(1 if any(check.failed for check in checks) else 0)
+
+
+def _update(run: list[Path], path: Path) -> None:
+    """Write the baseline of a run; a run with replies that have no verdict is no baseline."""
+    from .baseline import make_baseline, write_baseline
+    from .gate_check import check_graded
+    from .libraries import installed_versions
+    from .read_run import by_pipeline, only_task, read_run
+
+    read = read_run(run)
+    for task in read.tasks:
+        for name, verdicts in by_pipeline(only_task(read, task).verdicts).items():
+            check_graded(task, name, verdicts)
+    write_baseline(path, make_baseline(read, installed_versions()))
+    typer.echo(f"{path}: written from {read.label}: {', '.join(read.tasks)}")
 
 
 def _write(path: Path | None, text: str) -> None:
