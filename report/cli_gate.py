@@ -60,7 +60,7 @@ def gate(
             read_run(run),
             np.random.default_rng(seed),
             allowed=allow / 100,
-            alpha=alpha if alpha < 1 else 1.1,
+            alpha=alpha,
             pipelines=pipeline or (),
             across=across or (),
         )
