@@ -7,6 +7,8 @@ from importlib import import_module
 
 import typer
 
+from lm_eval_strict.backends.faults import BackendFault
+
 from .faults import UsageFault
 
 AREAS = (
@@ -46,7 +48,7 @@ def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit status 2."""
     try:
         build_app()()
-    except UsageFault as fault:
+    except (UsageFault, BackendFault) as fault:
         print(f"lm-eval-strict: {fault}", file=sys.stderr)
         sys.exit(2)
 

@@ -31,6 +31,9 @@ HOW_TO_END = (
 """Options that say where results go, not what the model is asked: they may change when a run is continued."""
 
 
+DRY_RUN = "--dry-run"
+
+
 def register(app: typer.Typer) -> None:
     """Add ``run`` to the command line; its options are lm-eval's."""
     app.command(
@@ -43,10 +46,11 @@ def run(context: typer.Context) -> None:
     """Run lm_eval with its own options: preflight first, replies kept as they come, to be continued."""
     from lm_eval._cli import HarnessCLI
     from lm_eval.utils import setup_logging
+
     from lm_eval_strict.backends import register_backends
     from lm_eval_strict.filters.task_spec import tasks_folder
 
-    arguments = list(context.args)
+    arguments = [each for each in context.args if each != DRY_RUN]
     if not any(each.split("=")[0] == "--include_path" for each in arguments):
         arguments += ["--include_path", str(tasks_folder())]
     sys.argv = ["lm_eval", "run", *arguments]
@@ -55,6 +59,8 @@ def run(context: typer.Context) -> None:
     harness = HarnessCLI()
     options = harness.parse_args()
     preflight(options)
+    if DRY_RUN in context.args:
+        _ask_for_an_estimate(options)
     files: list[ReplyFile] = []
     try:
         with mock.patch("lm_eval.api.registry.get_model", _recording_models(options, files)):
@@ -64,6 +70,14 @@ def run(context: typer.Context) -> None:
         raise
     for file in files:
         file.finish()
+
+
+def _ask_for_an_estimate(options: Namespace) -> None:
+    if options.model != "anthropic-batches":
+        raise UsageFault(
+            f"{DRY_RUN} is for --model anthropic-batches, which is paid; got --model {options.model}"
+        )
+    options.model_args = {**(options.model_args or {}), "dry_run": True}
 
 
 def preflight(options: Namespace) -> None:
@@ -88,6 +102,7 @@ def preflight(options: Namespace) -> None:
 def _recording_models(options: Namespace, files: list[ReplyFile]) -> Any:
     """Return a stand-in for lm-eval's ``get_model`` whose models record their replies."""
     from lm_eval.api.registry import get_model
+
     from lm_eval_strict.backends.recorded_model import ReplyFile, recorded
     from lm_eval_strict.filters.journal import state_folder
 

@@ -32,13 +32,20 @@ def clean(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
 ) -> None:
     """Remove journals, run records and caches of the state folder that are older than an age."""
+    from lm_eval_strict.backends.batch_ledger import is_under_way
     from lm_eval_strict.filters.journal import state_folder
 
     match = re.fullmatch(r"(\d+)([hdw])", older_than)
     if match is None:
         raise UsageFault(f"--older-than {older_than!r} is not a number and one of h, d, w, such as 30d")
     oldest = time.time() - int(match[1]) * UNIT_S[match[2]]
-    old = [path for path in files_below(state_folder()) if path.stat().st_mtime < oldest]
+    # The folder of a run with a batch that was paid for and not collected is the only way back to it.
+    kept = {folder for folder in state_folder().glob("batches/*") if is_under_way(folder)}
+    old = [
+        path
+        for path in files_below(state_folder())
+        if path.stat().st_mtime < oldest and path.parent not in kept
+    ]
     size = sum(path.stat().st_size for path in old)
     for path in old if not dry_run else ():
         path.unlink(missing_ok=True)
