@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+from .source_lines import scan_line
+
+_LONG_LINE = 1000
+
 # Tokens that begin a turn or a text: what stands before the first answer is no part of it.
 _OPENERS = re.compile(
     r"<\|(?:im_start|start_header_id|begin_of_text|startoftext|start|header_start)\|>(?:\s*(?:assistant|model)\b)?"
@@ -32,15 +36,32 @@ def own_turns(text: str) -> list[str]:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.lstrip().startswith("[INST]"):
         text = text.partition("[/INST]")[2] or text
-    text = _OPENERS.sub("", text)
+    text = _OPENERS.sub(lambda match: match.group() if _in_string(match) else "", text)
     ended = _cut(text, _ENDERS)
     return list(dict.fromkeys([_cut(ended, _NEXT_TURN), ended, text]))
+
+
+def _in_string(match: re.Match[str]) -> bool:
+    """Tell whether a token stands in a string of a program: there it is data."""
+    text = match.string
+    start = text.rfind("\n", 0, match.start()) + 1
+    end = text.find("\n", match.end())
+    line = text[start : end if end >= 0 else len(text)]
+    if len(line) > _LONG_LINE:
+        return False
+    place = match.start() - start
+    for begin, stop in scan_line(line).spans:
+        if begin < place < stop - 1:
+            return line[begin] != "#" and line[begin] == line[stop - 1]
+    return False
 
 
 def _cut(text: str, mark: re.Pattern[str]) -> str:
     """Cut ``text`` at the first ``mark`` that has something before it; a leading mark is only dropped."""
     begin = 0
     for match in mark.finditer(text):
+        if _in_string(match):
+            continue
         if re.search(r"\w", _OWN_TURN.sub("", text[begin : match.start()])):
             return text[: match.start()]
         begin = match.end()

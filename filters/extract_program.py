@@ -17,6 +17,7 @@ from .assemble_program import assemble
 from .chat_markup import own_turns
 from .code_blocks import Block, find_blocks
 from .continuation import complete
+from .continued_blocks import join_continued
 from .entry_point import Definition, definition_of, method_binding
 from .markup_text import indented_passage, late_start, strip_tags, without_fences, written_strings
 from .rows import ExtractedProgram, Truncated
@@ -89,6 +90,7 @@ class _Task:
     def from_chat(self, text: str, depth: int = 0) -> ExtractedProgram:
         """Read a reply that stands for itself."""
         blocks, outside = find_blocks(text)
+        blocks = join_continued(blocks)
         cut_off = Truncated.LIKELY if blocks and not blocks[-1].closed else Truncated.NO
         sources = [read_source(block.text, open_end=not block.closed) for block in blocks]
         for candidates, rule in self._readings(text, blocks, sources):

@@ -16,7 +16,11 @@ _PARSE_FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowE
 _INVISIBLE = re.compile(
     "[\u200b-\u200f\u2060\ufeff\u00ad\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1f\x7f]",
 )
-_ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2028\u2029\x85\x0b]")
+_ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\x0b]")
+_LINE_ENDS = re.compile("[\u2028\u2029\x85]")
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(
+    [0x2010, 0x2011, 0x2013, 0x2212], 0x2D
+)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
 _SINGLE_QUOTES = re.compile("[\u2018\u2019\u201a\u201b\u2032]")
 _DOUBLE_QUOTES = re.compile("[\u201c\u201d\u201e\u201f\u2033]")
@@ -26,6 +30,7 @@ _STATEMENT = re.compile(r"^[ \t]*(?:async def|def|class)\b", re.MULTILINE)
 _NUMBERED = re.compile(r"^[ \t]*(?P<number>\d{1,4})(?:[ \t]*[|:│.)]|(?=[ \t]|$))(?: |\t|$)?")
 _ESCAPED_MARK = re.compile(r"\\(?=[_*\[\]()#+\-.<>`~|!{}])")
 _WRITTEN_NEWLINE = re.compile(r"\\{1,4}n")
+_ESCAPE = re.compile(r"\\u(00[2-7][0-9a-fA-F])")
 _CONTINUATION_SPACE = re.compile(r"\\[ \t]+$", re.MULTILINE)
 _WRAPPED = re.compile(r"\A\s*(?P<quote>[\"'`]{1,3})\s*(?=(?:def|class|import|from|async def)\b|@\w)")
 _RESIDUE = " \t\n\"'`}],;"
@@ -46,11 +51,25 @@ def _clean_invisible(text: str) -> str:
 
 
 def _clean_spaces(text: str) -> str:
-    return map_code(text, lambda code: _ODD_SPACES.sub(" ", code))
+    return map_code(text, lambda code: _LINE_ENDS.sub("\n", _ODD_SPACES.sub(" ", code)))
+
+
+def _narrow(text: str) -> str:
+    """Write full-width marks and typographic dashes of code as Python knows them."""
+    return map_code(text, lambda code: code.translate(_WIDE))
+
+
+def _read_escapes(text: str) -> str:
+    """Write characters of code that are spelled as escapes, such as ``\\u003c``."""
+    return map_code(text, lambda code: _ESCAPE.sub(lambda match: chr(int(match[1], 16)), code))
 
 
 def _unescape_html(text: str) -> str:
-    return html.unescape(text) if _ENTITY.search(code_only(text)) else text
+    for _ in range(2):  # some are escaped twice
+        if not _ENTITY.search(code_only(text)):
+            break
+        text = html.unescape(text)
+    return text
 
 
 def _read_transcript(text: str) -> str:
@@ -157,6 +176,8 @@ _MENDS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("written_newlines", _write_out_newlines),
     ("tabs", _expand_tabs),
     ("typographic_quotes", _straighten_quotes),
+    ("wide_marks", _narrow),
+    ("written_characters", _read_escapes),
     ("residue", _drop_residue),
 )
 # Harmless to a text that still does not parse; the others are undone there.
