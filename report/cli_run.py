@@ -61,6 +61,7 @@ def run(context: typer.Context) -> None:
     preflight(options)
     if DRY_RUN in context.args:
         _ask_for_an_estimate(options)
+    _check_batch_settings(options)
     files: list[ReplyFile] = []
     try:
         with mock.patch("lm_eval.api.registry.get_model", _recording_models(options, files)):
@@ -78,6 +79,14 @@ def _ask_for_an_estimate(options: Namespace) -> None:
             f"{DRY_RUN} is for --model anthropic-batches, which is paid; got --model {options.model}"
         )
     options.model_args = {**(options.model_args or {}), "dry_run": True}
+
+
+def _check_batch_settings(options: Namespace) -> None:
+    """Refuse wrong settings before lm-eval loads anything, and a key before lm-eval logs it."""
+    if options.model == "anthropic-batches":
+        from lm_eval_strict.backends.settings import read_settings
+
+        read_settings(options.model_args or {})
 
 
 def preflight(options: Namespace) -> None:

@@ -46,6 +46,16 @@ def test_a_dry_run_of_another_backend_is_refused(
     assert "--dry-run is for --model anthropic-batches" in capsys.readouterr().err
 
 
+def test_a_key_in_model_args_is_refused_before_lm_eval_logs_it(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--model_args", "model=m,api_key=sk-oops", "--tasks", "nothing"]
+    assert command(monkeypatch, "run", "--model", "anthropic-batches", *arguments) == 2
+    seen = capfd.readouterr()
+    assert "set ANTHROPIC_API_KEY" in seen.err
+    assert "sk-oops" not in seen.out + seen.err
+
+
 def test_a_fault_of_the_backend_is_one_line_and_status_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
