@@ -31,9 +31,9 @@ _MARKER = re.compile(
     r"^[ \t]{0,3}####[ \t]*(?=[^\s#])(?![A-Za-z*]{2,})|<(?:final_)?answer>", re.IGNORECASE | re.MULTILINE
 )
 _HEADING = re.compile(
-    rf"^[ \t]{{0,3}}(?:#{{1,6}}[ \t]*|\*\*"
-    rf"|__)(?:\d+\.[ \t]*)?[^\w\n#*]{{0,3}}(?:{ADJECTIVE}[ \t]){{0,2}}{ANSWER_NOUN}"
-    r"[ \t]*[:：]?(?:\*\*|__)?[:：]?[ \t]*$",
+    rf"^[ \t]{{0,3}}(?:(?:#{{1,6}}[ \t]*|\*\*"
+    rf"|__)(?:\d+\.[ \t]*)?[^\w\n#*]{{0,3}}(?:{ADJECTIVE}[ \t]){{0,2}}{ANSWER_NOUN}[ \t]*[:：]?(?:\*\*"
+    rf"|__)?[:：]?|(?:final )?answer)[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHOICE = re.compile(
@@ -86,7 +86,8 @@ def _all(text: str, start: int) -> Iterator[Statement]:
         (_CHOICE, False),
     ):
         for match in pattern.finditer(text, start):
-            yield Statement(match.start(), _skip_close(text, match.end()), label)
+            colon = match.group().rstrip().endswith((":", "："))
+            yield Statement(match.start(), _skip_close(text, match.end()), label or colon)
     for match in _ANSWER_OF.finditer(text, start):
         yield Statement(match.start(), match.end(), False)
     for match in _REVERSE.finditer(text, start):

@@ -40,7 +40,9 @@ _FUNCTIONS = frozenset(
     ]
 )
 _TOKEN = re.compile(
-    r"(?P<ordinal>\d+(?:st|nd|rd|th)\b)|(?P<time>\d{1,2}:\d{2}(?!\d)(?:\s?[ap]\.?m\b\.?)?)"
+    r"(?P<quantity>\d+ (?:hours?|feet|foot|minutes?|pounds?|days?|weeks?|years?)(?:,? and"
+    r"|,)? \d+ (?:minutes?|inch(?:es)?|seconds?|ounces?|hours?|months?|days?)\b)|(?P<ordinal>\d+(?:st|nd"
+    r"|rd|th)\b)|(?P<time>\d{1,2}:\d{2}(?!\d)(?:\s?[ap]\.?m\b\.?)?)"
     r"|(?P<compound>\d+-(?=[A-Za-z]{2})[A-Za-z-]+)|(?P<mixed>(?<![\d/.])\d+ and \d+/\d+(?= [a-z]))"
     r"|(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:[.,]\d+)?|\.\d+)|(?P<latex>\\(?:[A-Za-z]+|[,;:!{}%$#"
     r"| ]))|(?P<op>[-+−–*/^=<>≤≥≠≈±∓×÷·⋅∙⁄∪∩∈√∛∜π∞°%‰²³¹⁰⁴-⁹₀-₉½¼¾⅓⅔⅕⅙⅛|()\[\]{}_,;:'′!∠△∅¢])"
@@ -104,7 +106,7 @@ def _runs(masked: str) -> list[tuple[int, int]]:
             ) or (brace_depth > 0)
         if kind == "space":
             mathematical = start is not None
-        if kind == "ordinal":
+        if kind in ("ordinal", "quantity"):
             runs.append((token.start(), token.end()))
         if mathematical:
             start = token.start() if start is None else start

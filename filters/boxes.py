@@ -59,7 +59,10 @@ def find_boxes(text: str) -> list[Box]:
     boxes: list[Box] = []
     for head in list(_HEAD.finditer(text))[-_MAX_BOXES:]:
         box = _read_box(text, head, closers)
-        if box is None or _PLACEHOLDER.fullmatch(box.content[:200]):
+        if box is None:
+            continue
+        begun = not box.complete and box.end >= len(text.rstrip())
+        if not begun and _PLACEHOLDER.fullmatch(box.content[:200]):
             continue
         if boxes and boxes[-1].start < box.start < boxes[-1].end:
             outer = boxes.pop()

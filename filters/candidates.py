@@ -23,6 +23,7 @@ _NUMBERED = re.compile(
     r"\W*(?:step|part|case|method|example|problem|question|section)s?\s*[\dA-Za-z]{1,2}\W*", re.I
 )
 _EMPTY_BOX = re.compile(r"\\(?:boxed|fbox)\s*\{\s*\}|\\boxed(?![{\s\dA-Za-z])")
+_CONTENT = re.compile(r"(?<!\\)\b[^\W_]|[^\x00-\x7f]|\\(?!q?quad|[,;:! ])[A-Za-z]")
 _ORDINAL = re.compile(
     r"\d+\s?(?:st|nd|rd|th)|.*\^\s*\{?\s*(?:\\(?:text|mathrm|textrm)\s*\{)?\s*(?:st|nd|rd|th)\b.*"
 )
@@ -33,7 +34,7 @@ def find_candidates(sentence: str) -> list[Candidate]:
     taken = [*_bold(sentence)]
     covered = _Cover(taken)
     for span in find_math(sentence):
-        if _EMPTY_BOX.sub("", span.body).strip(" .,;") and not covered.overlaps(span.start, span.end):
+        if _CONTENT.search(_EMPTY_BOX.sub("", span.body)) and not covered.overlaps(span.start, span.end):
             taken.append(Candidate(span.start, span.end, span.body, "math"))
     covered = _Cover(taken)
     masked = overwrite(mask_math(sentence), taken)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .bare_math import Candidate
 from .candidates import find_candidates, is_ordinal, is_weak, overwrite
@@ -44,13 +44,14 @@ _NO_ORDER = frozenset({"=", "≡", "≈", "\\equiv", "\\approx", "\\in", "\\neq"
 class Result:
     """The result of a sentence: its text, whether it stood in bold, and where in the sentence it ends.
 
-    ``plainness`` rates how plainly the words around it state it.
+    ``plainness`` rates how plainly the words around it state it; ``equation`` says that it was read off one.
     """
 
     text: str
     bold: bool
     end: int
     plainness: int
+    equation: bool = False
 
 
 def state_result(sentence: str, *, keep_assignment: bool = False) -> Result | None:
@@ -71,8 +72,8 @@ def state_result(sentence: str, *, keep_assignment: bool = False) -> Result | No
         return None
     first, last = _list_around(sentence, candidates, number, ratings)
     chosen = candidates[number]
-    plain = "=" in chosen.text or sentence[: chosen.start].endswith("$")
-    return _merge(candidates[first : last + 1], keep_assignment, STATED if plain else ratings[number])
+    result = _merge(candidates[first : last + 1], keep_assignment, ratings[number])
+    return replace(result, equation="=" in chosen.text) if result else None
 
 
 def _choose(sentence: str, candidates: Sequence[Candidate], ratings: Sequence[int]) -> int | None:

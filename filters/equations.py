@@ -17,7 +17,7 @@ _TOKEN = re.compile(
     r"|(?P<order><=|>=|[<>≤≥≠∈≡]|\\(?:leq?|geq?|leqslant|geqslant|lt|gt|neq?|in|equiv|subseteq"
     r"|mid)(?![A-Za-z])|\\not=|!=)|(?P<equal>(?:\\stackrel\{[^{}]*\}\{=\}|:=|==|=))|(?P<join>\\(?:text"
     r"|mbox|textrm)\s*\{\s*,?\s*(?:and|or|y|und|et|ou)\s*\}|\\q?quad|\\(?:lor|vee|land)(?![A-Za-z])"
-    r"|(?<=\s)(?:and|or)(?=\s)|[,;](?=[\s\\]))|(?P<open>\\left\s*\\?.|\\\{|[({\[])"
+    r"|(?<=\s)(?:and|or)(?=\s)|[,;](?=[\s\\]|[A-Za-z](?:_\w)?\s*=))|(?P<open>\\left\s*\\?.|\\\{|[({\[])"
     r"|(?P<close>\\right\s*\\?.|\\\}|[)}\]])|(?P<amp>&)|(?P<skip>\\[A-Za-z]+|\\.)",
     re.DOTALL,
 )

@@ -9,7 +9,7 @@ from .answer_words import ASIDE, CONCLUSION, INTENTION, REFUSAL
 from .conclusions import Result, state_result
 from .plainness import SUGGESTED
 from .result_phrases import is_result_phrase
-from .sentences import split_paragraphs, split_sentences
+from .sentences import mask_math, split_paragraphs, split_sentences
 from .worded_results import result_in_words
 
 # The final paragraph stands in the last stretch of a reply; the bound keeps long noise cheap.
@@ -25,6 +25,8 @@ _BOLD_END = re.compile(r"(?:\*\*|__)(?P<phrase>[^*_\d$\\\n]{2,40})(?:\*\*|__)[\s
 _COMES_TO = re.compile(
     r"(?:which (?:is|gives|equals)|to get|we get|giving|gives us|, (?:so|thus|hence))\s*\S", re.IGNORECASE
 )
+
+_WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ def _conclude_paragraph(paragraph: str, *, worked: bool) -> tuple[Conclusion | N
         if bold_end and is_result_phrase(bold_end["phrase"]):
             return Conclusion(bold_end["phrase"].strip(" .,"), "bold"), False
         result = state_result(sentence)
-        if result is not None and not (conclusive or worked or len(sentences) > 1) and _mentions(result):
+        alone = not (conclusive or worked or len(sentences) > 1)
+        if result is not None and alone and _mentions(result, sentence):
             return None, False
         if result is not None:
             return Conclusion(result.text, "bold" if result.bold else "math"), False
@@ -116,6 +119,10 @@ def _last_table_cell(paragraph: str) -> str | None:
     return cell if cell.startswith(("**", "__", "$")) else ""
 
 
-def _mentions(result: Result) -> bool:
-    """Say whether a number is only mentioned: no word states it, and it is no equation."""
-    return result.plainness <= SUGGESTED and re.fullmatch(r"[\d,.]+", result.text) is not None
+def _mentions(result: Result, sentence: str) -> bool:
+    """Say whether a result is only mentioned: unstated, and no equation at the end of its sentence."""
+    if result.plainness > SUGGESTED:
+        return False
+    if result.equation:
+        return len(_WORD.findall(mask_math(sentence[result.end :]))) > 1
+    return re.fullmatch(r"[\d,.]+", result.text) is not None

@@ -33,6 +33,7 @@ _PROMISE = re.compile(r"I hope (?:it|this) is correct\.?", re.IGNORECASE)
 _MARKUP = (
     (re.compile(r"</?(?:b|strong)>", re.IGNORECASE), "**"),
     (re.compile(r"</?(?:i|em)>", re.IGNORECASE), "*"),
+    (re.compile(r"\[asy\](?:(?!\[asy\]).)*?\[/asy\]", re.DOTALL), "\n"),
     (re.compile(r"<br\s*/?>|</?(?:p|div|center|span)>", re.IGNORECASE), "\n"),
     (re.compile(r"<sup>([^<>\n]{1,40})</sup>", re.IGNORECASE), r"^{\1}"),
     (re.compile(r"<sub>([^<>\n]{1,40})</sub>", re.IGNORECASE), r"_{\1}"),

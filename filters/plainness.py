@@ -19,19 +19,20 @@ _FILL = (
 )
 _STATES = re.compile(
     r"(?:(?<![^\W_])(?:is|are|was|were|be|been|equals?|equal(?:s|ing)? to|get|gets|gives?(?: us)?"
-    r"|giving(?: us)?|obtain|find|found|yields?|yielding|becomes?|(?:comes?|came) (?:out )?to|totals?"
-    r"|makes?|leaves?|leaving|have|has|had|(?:simplif(?:y|ies)|reduces?|evaluates?|rounds?|amounts?"
-    r"|adds up|sums|boils down|converts?|works out|expands?|factors?|left|corresponds?|leads?|equivalent"
-    r"|simplified|equates?) (?:us )?(?:to|with)|being|namely|that is|i\.e\.|in other words|so|thus|hence"
-    r"|therefore|conclude(?: that)?|implies|means(?: that)?|costs?|needs?|takes?|must take|earns?"
-    r"|left with|ist|sind|es|son|est|sont|vaut|é|são|è|sono|betr[äa]gt|lautet|jest|равно|равен|равна"
-    r"|ergibt|hay|existen|tiene|gibt es|or simply|as|at|of)|[:：=≈→]|\\approx|是|为|為|等于|得|有|共|は|이"
-    r"|은)[,\s]*" + _FILL + r"[\s(*_`]*$",
+    r"|giving(?: us)?|obtain|found|yields?|yielding|becomes?|(?:comes?|came) (?:out )?to|totals?|measures?"
+    r"|leaves?|leaving|(?:simplif(?:y|ies)|reduces?|evaluates?|rounds?|amounts?|adds up|sums|boils down"
+    r"|converts?|works out|expands?|factors?|left|corresponds?|leads?|equivalent|simplified"
+    r"|equates?) (?:us )?(?:to|with)|being|namely|that is|i\.e\.|in other words|conclude(?: that)?|implies"
+    r"|means(?: that)?|costs?|needs?|takes?|must take|earns?|left with|ist|sind|es|son|est|sont|vaut|é|são"
+    r"|è|sono|betr[äa]gt|lautet|jest|равно|равен|равна|ergibt|hay|existen|tiene|gibt es|or simply)"
+    r"|[:：=≈→]|\\approx|是|为|為|等于|得|有|共|は|이|은)[,\s]*" + _FILL + r"[\s(*_`]*$",
     re.IGNORECASE,
 )
-_CONSEQUENCE = re.compile(r"(?<![^\W_])(?:so|thus|hence|therefore)[,\s$(*]*$", re.IGNORECASE)
+_CONSEQUENCE = re.compile(r"(?<![^\W_])(?:so|thus|hence|whence|therefore)[,\s$(*]*$", re.IGNORECASE)
 _WEAK_STATES = re.compile(
-    r"(?<![^\W_])(?:as|at|of|has|have|had|so|thus|hence|therefore|find|makes?)[,\s]*" + _FILL + r"[\s(*_`]*$",
+    r"(?<![^\W_])(?:as|at|of|has|have|had|so|thus|hence|whence|therefore|find|makes?)[,\s]*"
+    + _FILL
+    + r"[\s(*_`]*$",
     re.I,
 )
 _THERE = re.compile(
@@ -72,9 +73,11 @@ def rate(sentence: str, candidates: Sequence[Candidate], number: int) -> int:
     before = sentence[max(0, found.start - 60, candidates[number - 1].end if number else 0) : found.start]
     if _THERE.search(before):
         return STATED
-    if _STATES.search(before) and not _WEAK_STATES.search(before):
+    if _STATES.search(before):
         return STATED
-    whole = found.text.strip().replace(",", "").isdigit()
+    if found.mark == "bare" and before.endswith("$"):
+        return COUNTED_OUT
+    whole = _is_whole(found)
     if whole and _DIFFERENT.match(sentence, found.end):
         return COUNTED_OUT
     if _WEAK_STATES.search(before):
@@ -82,6 +85,10 @@ def rate(sentence: str, candidates: Sequence[Candidate], number: int) -> int:
         return STATED if follows else SUGGESTED
     counts = whole and _COUNTED.match(sentence, found.end)
     return SUGGESTED if counts or _MODAL.search(before) or _OWN_RELATION.search(found.text) else MENTIONED
+
+
+def _is_whole(found: Candidate) -> bool:
+    return found.text.strip().replace(",", "").isdigit()
 
 
 def first_counted(sentence: str, candidates: Sequence[Candidate], pool: Sequence[int]) -> int | None:
@@ -92,7 +99,7 @@ def first_counted(sentence: str, candidates: Sequence[Candidate], pool: Sequence
                 return number
     for number in pool:
         start = candidates[number].start
-        if _THERE.search(sentence[max(0, start - 40) : start]):
+        if _is_whole(candidates[number]) and _THERE.search(sentence[max(0, start - 40) : start]):
             return number
     return None
 

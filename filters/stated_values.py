@@ -10,8 +10,9 @@ from .answer_words import REFUSAL
 from .conclusions import state_result
 from .equations import result_of
 from .math_spans import find_math
+from .prose_words import mask_math_and_text, prose_words
 from .restatements import drop_restatement
-from .sentences import mask_math, split_paragraphs, split_sentences
+from .sentences import split_paragraphs, split_sentences
 from .trim_answer import drop_lead_words, trim_answer
 from .worded_results import result_in_words
 
@@ -37,6 +38,8 @@ _CHOICE = re.compile(
     r"|\*{0,2}(?-i:[A-H])\*{0,2}(?=\s*(?:[.):,：}]|$|is (?:the )?(?:correct|right))))",
     re.IGNORECASE,
 )
+_MORE_CHOICES = re.compile(r"\s*(?:,|&|and|or)\s*[(（]?(?-i:[A-H])\b", re.IGNORECASE)
+_ALL_BUT = re.compile(r"all (?:real numbers|reals|integers)(?: \S+){1,6}", re.IGNORECASE)
 _ONE_WORD = re.compile(r"^(yes|no|true|false|even|odd|neither|none|never|always)(?=[,.;!]|$)", re.IGNORECASE)
 _CONSEQUENCE = re.compile(
     r"(?:^|[,;.]?\s)(?:so(?! that)|thus|therefore|hence|which (?:gives|means|equals|is equal to"
@@ -52,15 +55,6 @@ _EXPLANATION = re.compile(
     r"|\.\s+[A-Z]|\s[✅✔☑])",
     re.IGNORECASE,
 )
-_UNIT_WORD = re.compile(
-    r"(?:square|cubic|sq|cu|inch(?:es)?|in|feet|foot|ft|yards?|yd|miles?|mi|mph|met(?:er|re)s?|m|cm|mm|km"
-    r"|centimet(?:er|re)s?|kilomet(?:er|re)s?|millimet(?:er|re)s?|grams?|kg|kilograms?|pounds?|lbs?"
-    r"|ounces?|oz|tons?|lit(?:er|re)s?|ml|gallons?|quarts?|pints?|seconds?|sec|s|minutes?|mins?|hours?"
-    r"|hrs?|days?|weeks?|months?|years?|dollars?|cents?|euros?|degrees?|radians?|percent|units?|per|pm|am"
-    r"|noon|calories|a\.m|p\.m|and|or|pi|sqrt|infinity|mod|sin|cos|tan|cot|sec|csc|ln|log|theta|base|to)",
-    re.IGNORECASE,
-)
-_TEXT_GROUP = re.compile(r"\\(?:text|mbox|textbf|mathrm)\s?\{[^{}\n]*\}")
 # A clause or a description is no answer in words.
 _CLAUSE = re.compile(
     r"^(?:the (?!empty|origin|x-axis|y-axis)|this|these|that|its|their|any|what|when)\b|\b(?:is|are|will"
@@ -162,6 +156,8 @@ def _interpret(zone: str) -> str | None:
     if worded is not None and _no_such_thing(worded):
         return worded
     choice = _CHOICE.match(head)
+    if choice and _MORE_CHOICES.match(head, choice.end()):
+        return head
     if choice:
         return re.sub(r"（\s?([A-Za-z])\s?）", r"\1", choice["choice"]).strip("* ")
     if _NO_VALUE.match(head) or head.endswith("?"):
@@ -169,11 +165,13 @@ def _interpret(zone: str) -> str | None:
     word = _ONE_WORD.match(head)
     if word:
         return word[1]
+    if _ALL_BUT.fullmatch(head):
+        return head
     head = re.sub(r"\s*(?:है|हैं|होगा)$", "", head.rstrip("!। "))
     whole = _whole_math(head)
     if whole is not None:
         return whole
-    consequence = _CONSEQUENCE.search(_masked(head))
+    consequence = _CONSEQUENCE.search(mask_math_and_text(head))
     if consequence and consequence.start() > 0:
         later = state_result(head[consequence.end() - 1 :])
         if later is not None:
@@ -198,17 +196,12 @@ def _whole_math(head: str) -> str | None:
     return value or None
 
 
-def _masked(text: str) -> str:
-    """Overwrite mathematics, and words inside it, so that no turn of speech is found there."""
-    return _TEXT_GROUP.sub(lambda group: "\x1a" * len(group.group()), mask_math(text))
-
-
 def _read_head(head: str) -> str | None:
-    explanation = _EXPLANATION.search(_masked(head), 1)
+    explanation = _EXPLANATION.search(mask_math_and_text(head), 1)
     short = trim_answer(head[: explanation.start()] if explanation else head)
     if not short:
         return None
-    if not _prose_words(short):
+    if not prose_words(short):
         whole = _whole_math(short)
         if whole is not None:
             return whole
@@ -226,13 +219,6 @@ def _read_head(head: str) -> str | None:
     if len(words) <= _PHRASE_WORDS and not _CLAUSE.search(short) and re.search(r"\w", short):
         return re.sub(r"^(?:option|choice)\s+", "", short, flags=re.IGNORECASE)
     return None
-
-
-def _prose_words(text: str) -> list[str]:
-    bare = re.sub(r"\\[A-Za-z]+", " ", _masked(text))
-    return [
-        word for word in re.findall(r"[^\W\d_]{2,}(?:\.[^\W\d_])?", bare) if not _UNIT_WORD.fullmatch(word)
-    ]
 
 
 def _read_before(text: str, statement: Statement) -> StatedValue | None:

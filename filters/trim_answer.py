@@ -47,6 +47,8 @@ _PLAIN_WORDS = re.compile(
     re.IGNORECASE,
 )
 
+_DESCRIPTION = re.compile(r"(?:[A-Za-z]+ ){1,6}(?:is|are|equals) (?=[-−]?[\d\\$(√])")
+
 
 def trim_answer(raw: str) -> str:
     """Take delimiters, emphasis, quotes, end marks and outer spacing off ``raw``, layer by layer."""
@@ -120,5 +122,5 @@ def drop_answer_words(content: str) -> str:
         if rest.lower() == "not" or (not rest and not after):
             return content
         return f"{rest} {after}".strip() if rest and after else rest or after
-    plain = _PLAIN_WORDS.match(content)
+    plain = _PLAIN_WORDS.match(content) or _DESCRIPTION.match(content)
     return content[plain.end() :].strip() or content if plain else content
