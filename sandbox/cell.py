@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import select
 import signal
@@ -9,15 +10,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from . import cgroups, lock_in, rlimits, syscalls, work_folder
-from .records import Limits
+from . import cgroups, lock_in, rlimits, syscalls
+from .records import Isolation, Limits
+from .work_folder import MountedFolder, PatrolledFolder
 
 _SETUP_FAULT_STATUS = 125
 _FAULT_BYTES = 512
-_WORK_FILES = 1024
 # The kernel counts a limit's CPU time by ticks, and what it reports at the end by the clock: they differ.
 _CPU_COUNT_RATIO = 0.5
-_MIB = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -43,70 +43,68 @@ class SampleEnd:
 @dataclass
 class _Running:
     pidfd: int
-    faults: int
     limits: Limits
-    memory_kills: int
     hit_file_limit: bool = False
 
 
 class Cell:
-    """The place where one worker's samples run; made by ``open_cell``.
+    """The place where one worker's samples run, one at a time; made by ``open_cell``.
 
     ``patrol_interval_s`` is None where the kernel bounds everything; else ``patrol`` is to be called so
     often while a sample runs (``wait`` does it by itself).
     """
 
-    def __init__(self, walls: lock_in.Walls, group: cgroups.Group | None) -> None:
+    def __init__(
+        self,
+        walls: lock_in.Walls,
+        work: MountedFolder | PatrolledFolder | None,
+        group: cgroups.Group | None,
+    ) -> None:
         self.level = walls.level
         self.has_cgroup = group is not None
-        self.patrol_interval_s = None if walls.work_folder is None else 0.1
-        self._walls = walls
+        self.patrol_interval_s = work.patrol_interval_s if work is not None else None
+        self._flags = walls.clone_flags()
+        self._locks = lock_in.LockIn(walls)
+        self._work = work
         self._group = group
         self._group_limits: Limits | None = None
+        self._memory_kills = 0
+        self._faults = mmap.mmap(-1, mmap.PAGESIZE)
         self._running: dict[int, _Running] = {}
 
     def fork_sample(self, run: Callable[[], object], *, keep_fds: Sequence[int], limits: Limits) -> int:
         """Start ``run`` in a locked-in process that holds ``keep_fds`` and nothing else; return its pid.
 
-        The process exits with 0 when ``run`` returns and with 1 when it raises. Where samples share a
-        work folder, one runs at a time: RuntimeError otherwise.
+        The process exits with 0 when ``run`` returns and with 1 when it raises. RuntimeError when a sample
+        of this cell has not been waited for: the working folder is one.
         """
-        if self._running and self._walls.work_folder is not None:
-            raise RuntimeError("a sample of this cell still runs; its work folder is not free")
-        kills = self._fit_group(limits)
-        mapped_mib = lock_in.base_mib(self._walls)
-        reader, writer = os.pipe()
-        pid = syscalls.fork_with(self._walls.clone_flags())
-        if pid == 0:
-            self._live_as_sample(run, keep_fds, limits, mapped_mib, writer)
-        os.close(writer)
-        self._running[pid] = _Running(os.pidfd_open(pid), reader, limits, kills)
-        return pid
-
-    def _fit_group(self, limits: Limits) -> int:
-        if self._group is None:
-            return 0
-        if self._group_limits is None or limits.memory_mib != self._group_limits.memory_mib:
+        if self._running and self.level is not Isolation.NONE:
+            raise RuntimeError("a sample of this cell has not been waited for; its work folder is not free")
+        if self._group is not None and limits.memory_mib != self._memory_bound():
             self._group.set_memory(limits)
             self._group_limits = limits
-        return self._group.out_of_memory_kills()
+        if self._work is not None:
+            self._work.ready(limits)
+        steps = self._locks.prepare(keep_fds, limits)
+        pid = syscalls.fork_with(self._flags)
+        if pid == 0:
+            self._live_as_sample(run, steps)
+        self._running[pid] = _Running(os.pidfd_open(pid), limits)
+        return pid
 
-    def _live_as_sample(
-        self,
-        run: Callable[[], object],
-        keep_fds: Sequence[int],
-        limits: Limits,
-        mapped_mib: int,
-        faults: int,
-    ) -> None:
+    def _memory_bound(self) -> int | None:
+        return self._group_limits.memory_mib if self._group_limits is not None else None
+
+    def _live_as_sample(self, run: Callable[[], object], steps: Sequence[lock_in.Step]) -> None:
         status = _SETUP_FAULT_STATUS
         try:
             try:
-                lock_in.lock_in(self._walls, [*keep_fds, faults], limits, mapped_mib)
+                lock_in.take(steps)
             except BaseException as error:
-                os.write(faults, f"{type(error).__name__}: {error}".encode()[:_FAULT_BYTES])
+                text = f"{type(error).__name__}: {error}".encode()[:_FAULT_BYTES]
+                self._faults[: len(text)] = text
                 return
-            os.close(faults)  # closed and empty: the worker reads this as "locked in"
+            self._faults.close()  # the worker's copy stays empty, which it reads as "locked in"
             status = 1
             run()
             status = 0
@@ -122,13 +120,12 @@ class Cell:
     def patrol(self, pid: int) -> None:
         """Kill the sample if its files, summed up, are over the limit."""
         sample = self._running[pid]
-        if not sample.hit_file_limit and self._measure(pid, sample):
+        if not sample.hit_file_limit and self._is_over(pid, sample):
             self.kill(pid)
 
-    def _measure(self, pid: int, sample: _Running) -> bool:
-        if self._walls.work_folder is not None:
-            size, count = work_folder.use(self._walls.work_folder, pid)
-            sample.hit_file_limit |= size > sample.limits.file_mib * _MIB or count > _WORK_FILES
+    def _is_over(self, pid: int, sample: _Running) -> bool:
+        if self._work is not None:
+            sample.hit_file_limit |= self._work.is_over(pid, sample.limits)
         return sample.hit_file_limit
 
     def wait(self, pid: int, wall_s: float) -> SampleEnd:
@@ -138,13 +135,11 @@ class Cell:
         if late:
             self.kill(pid)
         _, status, usage = os.wait4(pid, 0)
-        self._measure(pid, sample)
         del self._running[pid]
         os.close(sample.pidfd)
-        with os.fdopen(sample.faults, "rb") as faults:
-            fault = faults.read(_FAULT_BYTES).decode("utf-8", "replace")
-        if self._walls.work_folder is not None:
-            work_folder.empty(self._walls.work_folder)
+        self._is_over(pid, sample)
+        if self._work is not None:
+            self._work.done()
         killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         cpu_s = usage.ru_utime + usage.ru_stime
         by_kernel = killed_by == signal.SIGKILL and not late
@@ -153,15 +148,23 @@ class Cell:
             signal=killed_by,
             cpu_s=cpu_s,
             memory_mib=usage.ru_maxrss / 1024,
-            hit_memory_limit=by_kernel and self._memory_kills() > sample.memory_kills,
+            hit_memory_limit=killed_by == signal.SIGKILL and self._was_short_of_memory(),
             hit_cpu_limit=by_kernel and cpu_s >= _CPU_COUNT_RATIO * rlimits.cpu_limit_s(sample.limits),
             hit_wall_limit=late,
             hit_file_limit=sample.hit_file_limit,
-            setup_fault=fault or None,
+            setup_fault=self._take_fault() if self._faults[0] else None,
         )
 
-    def _memory_kills(self) -> int:
-        return self._group.out_of_memory_kills() if self._group is not None else 0
+    def _take_fault(self) -> str:
+        text = self._faults[:_FAULT_BYTES].rstrip(b"\0").decode("utf-8", "replace")
+        self._faults[:_FAULT_BYTES] = bytes(_FAULT_BYTES)
+        return text
+
+    def _was_short_of_memory(self) -> bool:
+        before = self._memory_kills
+        if self._group is not None:
+            self._memory_kills = self._group.out_of_memory_kills()
+        return self._memory_kills > before
 
     def _ends_within(self, pid: int, sample: _Running, wall_s: float) -> bool:
         deadline = time.monotonic() + wall_s
@@ -184,8 +187,8 @@ class Cell:
         for pid in list(self._running):
             self.kill(pid)
             self.wait(pid, 5.0)
-        if self._walls.work_folder is not None:
-            work_folder.remove(self._walls.work_folder)
+        if self._work is not None:
+            self._work.close()
         if self._group is not None:
             self._group.leave()
             self._group = None

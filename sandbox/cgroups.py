@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,11 +102,23 @@ def join(limits: Limits) -> Group | None:
     available = trees()
     if not available:
         return None
-    name = f"{_PREFIX}{os.getpid()}-{os.urandom(3).hex()}"
-    opened: dict[str, tuple[int, int]] = {}
     for tree in available:
         if tree.version == 2:
             _make_room(tree.folder)
+    attempts = 3
+    while True:
+        try:
+            return _join(available, limits)
+        except FileNotFoundError:  # swept away by another run before we were in it
+            attempts -= 1
+            if not attempts:
+                raise
+
+
+def _join(available: Sequence[Tree], limits: Limits) -> Group:
+    name = f"{_PREFIX}{os.getpid()}-{os.urandom(3).hex()}"
+    opened: dict[str, tuple[int, int]] = {}
+    for tree in available:
         outer = os.open(tree.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         os.mkdir(name, 0o755, dir_fd=outer)
         opened[tree.kind] = outer, os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=outer)
@@ -123,9 +135,14 @@ def sweep() -> None:
     """Remove the groups of workers that were killed before they could leave; groups in use stay."""
     for tree in trees():
         for name in os.listdir(tree.folder):
-            if name.startswith(_PREFIX) and name != _LEAF:
+            if name.startswith(_PREFIX) and name != _LEAF and not _owner_lives(name):
                 with contextlib.suppress(OSError):
                     os.rmdir(f"{tree.folder}/{name}")
+
+
+def _owner_lives(name: str) -> bool:
+    pid = name.removeprefix(_PREFIX).partition("-")[0]
+    return pid.isdigit() and os.path.exists(f"/proc/{pid}")
 
 
 def _may_have_children(folder: str) -> bool:

@@ -48,8 +48,9 @@ def host_state() -> dict[str, list[str]]:
     """Return what a sandbox must leave alone: mounts and control groups."""
     with open("/proc/self/mountinfo", encoding="utf-8") as stream:
         mounts = sorted(stream)
-    groups = sorted(f"{tree.folder}/{name}" for tree in cgroups.trees() for name in os.listdir(tree.folder))
-    return {"mounts": mounts, "groups": groups}
+    groups = [f"{tree.folder}/{name}" for tree in cgroups.trees() for name in os.listdir(tree.folder)]
+    abandoned = [group for group in groups if os.path.isdir(group) and not _content(f"{group}/cgroup.procs")]
+    return {"mounts": mounts, "groups": abandoned}
 
 
 def difference(before: Mapping[str, list[str]], context: Context) -> str:

@@ -135,7 +135,6 @@ def enter() -> list[Entry]:
     """
     inside = folders()
     libraries = library_entries(inside)
-    syscalls.mount("", "/", "", syscalls.MS_REC | syscalls.MS_PRIVATE)
     root = _mount_point([entry.source for entry in (*inside, *libraries)])
     syscalls.mount("view", root, "tmpfs", syscalls.MS_NOSUID, "mode=755,size=1m,nr_inodes=4096")
     for folder in ("/usr/lib", "/usr/lib64", "/etc", "/dev", WORK):
@@ -189,11 +188,3 @@ def _freeze(target: str) -> None:
         if present & seen:
             flags |= kept
     syscalls.mount("", target, "", flags)
-
-
-def mount_work(size_mib: int, inodes: int, uid: int) -> None:
-    """Give the current mount namespace an empty working folder of a bounded size, and go there."""
-    options = f"size={size_mib}m,nr_inodes={inodes},mode=700,uid={uid},gid={uid}"
-    flags = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
-    syscalls.mount("work", WORK, "tmpfs", flags, options)
-    os.chdir(WORK)

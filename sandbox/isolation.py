@@ -41,6 +41,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 
 from . import (
     cgroups,
@@ -51,6 +52,7 @@ from . import (
     neutral_paths,
     privileges,
     reduced_view,
+    rlimits,
     seccomp,
     syscalls,
     work_folder,
@@ -84,49 +86,65 @@ def open_cell(level: Isolation, limits: Limits, *, without: Iterable[Layer] = ()
     SandboxUnavailable naming the step that this machine refuses; never goes on at a weaker level.
     """
     absent = frozenset(without)
-    null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
-    if level is Isolation.NONE:
-        statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
-        return Cell(lock_in.Walls(level, absent, None, None, None, None, null, statm), None)
     if not sys.platform.startswith("linux"):
         raise SandboxUnavailable(f"isolation={level.value} needs Linux, this is {sys.platform}")
     try:
+        null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        walls = lock_in.Walls(level, absent, limits, null, statm)
+        if level is Isolation.NONE:
+            return _open_without_walls(walls)
         file_view.shared_objects()
         group = None if Layer.CGROUP in absent else cgroups.join(limits)
         if Layer.ENVIRONMENT not in absent:
             neutral_paths.fix_environment()
         enter = _enter_full if level is Isolation.FULL else _enter_reduced
-        user, rules, folder = enter(absent)
+        walls, work = enter(walls)
         privileges.close_ways_up(absent)
-        code = None
-        if Layer.SECCOMP not in absent:
-            code = seccomp.build(syscalls.machine(), file_attributes=level is Isolation.FULL)
     except (OSError, ValueError, KeyError) as error:
         raise SandboxUnavailable(f"isolation={level.value}: {error}") from error
-    return Cell(lock_in.Walls(level, absent, user, rules, folder, code, null, statm), group)
+    if Layer.SECCOMP not in absent:
+        code = seccomp.build(syscalls.machine(), file_attributes=level is Isolation.FULL)
+        walls = replace(walls, filter=code)
+    return Cell(walls, work, group)
 
 
-def _enter_full(absent: frozenset[Layer]) -> tuple[privileges.User | None, int | None, str | None]:
-    user = namespaces.enter(absent)
-    if Layer.FILE_VIEW not in absent:
+def _open_without_walls(walls: lock_in.Walls) -> Cell:
+    if walls.has(Layer.RLIMITS):
+        rlimits.set_inherited(walls.opened, None)
+    return Cell(walls, None, None)
+
+
+def _enter_full(walls: lock_in.Walls) -> tuple[lock_in.Walls, work_folder.MountedFolder | None]:
+    user = namespaces.enter(walls.without)
+    privileges.leave_groups()
+    if walls.has(Layer.FILE_VIEW):
         neutral_paths.move_modules(file_view.enter())
     rules = None
-    if landlock.version() and Layer.LANDLOCK not in absent:
+    if landlock.version() and walls.has(Layer.LANDLOCK):
         rules = landlock.rule_set(["/"], ["/var", "/dev/null"])
-    return user, rules, None
+    if walls.has(Layer.RLIMITS):
+        rlimits.set_inherited(walls.opened, 0 if user is not None else 1)
+    work = work_folder.MountedFolder(file_view.WORK) if walls.has(Layer.WORK_FOLDER) else None
+    return replace(walls, user=user, rules=rules), work
 
 
-def _enter_reduced(absent: frozenset[Layer]) -> tuple[privileges.User | None, int | None, str | None]:
+def _enter_reduced(walls: lock_in.Walls) -> tuple[lock_in.Walls, work_folder.PatrolledFolder | None]:
     if not landlock.version():
         raise OSError(38, "landlock: this kernel does not offer it, and nothing else keeps files apart")
     user = reduced_view.sample_user()
-    rules = None
+    privileges.leave_groups()
     folder = work_folder.make(user.file_uid if user else None)
-    if Layer.LANDLOCK not in absent:
+    rules = None
+    if walls.has(Layer.LANDLOCK):
         rules = landlock.rule_set(reduced_view.readable_paths(), [folder, "/dev/null"])
     reduced_view.remember_listings()
-    return user, rules, folder
+    if walls.has(Layer.RLIMITS):
+        # An ordinary user's tasks are counted on the whole machine: what runs now is let be.
+        rlimits.set_inherited(walls.opened, 0 if user is not None else rlimits.tasks_of_this_user())
+    os.chdir("/")
+    work = work_folder.PatrolledFolder(folder) if walls.has(Layer.WORK_FOLDER) else None
+    return replace(walls, user=user, rules=rules), work
 
 
 def sweep() -> None:

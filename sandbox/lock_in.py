@@ -1,36 +1,41 @@
-"""A freshly forked process in, the same process behind every wall out; then nothing gives a way back."""
+"""What a worker has prepared in, the steps that put a freshly forked process behind every wall out.
+
+Whatever can be made ready is made ready in the worker, before the fork: in a new process each page that is
+written to costs a fault, and a page is written to by looking at a Python object.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from . import file_view, landlock, privileges, rlimits, seccomp, syscalls
+from . import privileges, rlimits, seccomp, syscalls
 from .layers import Layer
 from .records import Isolation, Limits
 
-_WORK_INODES = 1024
+Step = tuple[str, Callable[..., object], tuple[object, ...]]
 
 
 @dataclass(frozen=True)
 class Walls:
     """What a worker has prepared once for all of its samples.
 
-    ``user`` is None where a sample keeps the worker's, ``rules`` where there is no Landlock, and
-    ``work_folder`` where each sample mounts one of its own; ``filter`` is a seccomp program. ``rules``,
-    ``null`` and ``statm`` are descriptors.
+    ``user`` is None where a sample keeps the worker's, ``rules`` where there is no Landlock; ``filter`` is a
+    seccomp program. ``rules``, ``null`` and ``statm`` are descriptors; ``opened`` are the limits that the
+    worker itself is under.
     """
 
     level: Isolation
     without: frozenset[Layer]
-    user: privileges.User | None
-    rules: int | None
-    work_folder: str | None
-    filter: bytes | None
+    opened: Limits
     null: int
     statm: int
+    user: privileges.User | None = None
+    rules: int | None = None
+    filter: bytes | None = None
 
     def has(self, layer: Layer) -> bool:
         """Say whether the layer stands."""
@@ -38,48 +43,93 @@ class Walls:
 
     def clone_flags(self) -> int:
         """Return the namespaces that a sample is born into."""
-        if self.level is not Isolation.FULL:
-            return 0
-        flags = syscalls.CLONE_NEWNS if self.has(Layer.WORK_FOLDER) else 0
-        return flags | (syscalls.CLONE_NEWPID if self.has(Layer.PID_NAMESPACE) else 0)
+        full = self.level is Isolation.FULL
+        return syscalls.CLONE_NEWPID if full and self.has(Layer.PID_NAMESPACE) else 0
 
 
-def base_mib(walls: Walls) -> int:
+def mapped_mib(walls: Walls) -> int:
     """Return how much address space the worker has mapped, in MiB."""
     return int(os.pread(walls.statm, 64, 0).split()[0]) * rlimits.PAGE_BYTES >> 20
 
 
-def lock_in(walls: Walls, keep_fds: Sequence[int], limits: Limits, mapped_mib: int) -> None:
-    """Put this process behind the walls; raise OSError naming the step that the kernel refused.
+class LockIn:
+    """The steps of one worker's samples: ``prepare`` before the fork, ``take`` after it."""
 
-    ``keep_fds`` stay open; the standard streams lead nowhere unless they are kept. The order matters:
-    each step needs a right that a later one takes away.
-    """
-    for stream in {0, 1, 2}.difference(keep_fds):
-        os.dup2(walls.null, stream)
-    if walls.level is not Isolation.NONE:
-        _give_up_rights(walls, limits, mapped_mib)
-    if walls.has(Layer.CLOSED_DESCRIPTORS):
-        syscalls.close_all_but({0, 1, 2, *keep_fds})
-    if walls.filter is not None:
-        seccomp.load(walls.filter, os.getpid())
+    def __init__(self, walls: Walls) -> None:
+        import resource  # absent on Windows; loaded here, once, and not in every sample
+
+        self._walls = walls
+        self._setrlimit = resource.setrlimit
+        self._streams_lead_nowhere = all(_is_null(fd, walls.null) for fd in range(3))
+        self._rights = [] if walls.level is Isolation.NONE else self._give_up_rights()
+        self._death: list[Step] = []
+        if walls.has(Layer.DEATH_WITH_PARENT):
+            call = syscalls.prepared_prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+            self._death = [("prctl(PR_SET_PDEATHSIG)", *call)]
+        self._filter = self._load_filter()
+
+    def _give_up_rights(self) -> list[Step]:
+        walls = self._walls
+        steps: list[Step] = []
+        if walls.user is not None and walls.has(Layer.OWN_UID):
+            steps.append(("setresuid", privileges.become, (walls.user,)))
+        return steps
+
+    def _load_filter(self) -> list[Step]:
+        walls = self._walls
+        steps: list[Step] = []
+        if walls.level is Isolation.NONE:
+            return steps
+        if walls.has(Layer.NO_CAPABILITIES):
+            steps.append(("capset", *privileges.prepared_drop()))
+        if walls.rules is not None and walls.has(Layer.LANDLOCK):
+            call = syscalls.prepared("landlock_restrict_self", walls.rules, 0)
+            steps.append(("landlock_restrict_self", *call))
+        return steps
+
+    def prepare(self, keep_fds: Sequence[int], limits: Limits) -> list[Step]:
+        """List what the next sample has to do. The order matters: a step needs rights that a later one takes.
+
+        ``keep_fds`` stay open; the standard streams lead nowhere unless they are kept.
+        """
+        walls = self._walls
+        steps: list[Step] = []
+        if not self._streams_lead_nowhere:
+            steps += [("dup2", os.dup2, (walls.null, fd)) for fd in {0, 1, 2}.difference(keep_fds)]
+        if walls.has(Layer.RLIMITS):
+            bounds = rlimits.for_sample(limits, walls.opened, mapped_mib(walls))
+            steps += [("setrlimit", self._setrlimit, bound) for bound in bounds]
+        # The change of user clears the signal of death, so that comes after it.
+        steps += [*self._rights, *self._death, *self._filter]
+        if walls.has(Layer.CLOSED_DESCRIPTORS):
+            spans = syscalls.spans_but({0, 1, 2, *keep_fds})
+            steps += [("close_range", syscalls.close_span, span) for span in spans]
+        if walls.filter is not None:
+            steps.append(self._seccomp_step(walls.filter))
+        return steps
+
+    def _seccomp_step(self, code: bytes) -> Step:
+        if self._walls.clone_flags():
+            first = 1  # as every sample sees its own process id there
+            return ("seccomp", *seccomp.prepared(code, first))
+        return ("seccomp", _load_for_this_process, (code,))
 
 
-def _give_up_rights(walls: Walls, limits: Limits, mapped_mib: int) -> None:
-    os.setsid()
-    if walls.has(Layer.WORK_FOLDER):
-        if walls.work_folder is None:
-            file_view.mount_work(limits.file_mib, _WORK_INODES, privileges.NOBODY)
-        else:
-            os.chdir(walls.work_folder)
-    if walls.has(Layer.RLIMITS):
-        rlimits.apply(limits, mapped_mib)
-    if walls.user is not None and walls.has(Layer.OWN_UID):
-        privileges.become(walls.user)
-    if walls.has(Layer.DEATH_WITH_PARENT):
-        # After the change of user, which clears it. Were the worker dead by now, nobody would reap us: look.
-        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if walls.has(Layer.NO_CAPABILITIES):
-        privileges.drop_capabilities()
-    if walls.rules is not None and walls.has(Layer.LANDLOCK):
-        landlock.restrict(walls.rules)
+def take(steps: Sequence[Step]) -> None:
+    """Put this process behind the walls; raise OSError naming the step that the kernel refused."""
+    for name, function, arguments in steps:
+        result = function(*arguments)
+        if type(result) is int and result < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+def _load_for_this_process(code: bytes) -> None:
+    seccomp.load(code, os.getpid())
+
+
+def _is_null(fd: int, null: int) -> bool:
+    try:
+        return os.fstat(fd).st_rdev == os.fstat(null).st_rdev
+    except OSError:
+        return False

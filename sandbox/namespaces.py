@@ -10,6 +10,7 @@ from .layers import Layer
 
 _FLAGS = {
     Layer.FILE_VIEW: syscalls.CLONE_NEWNS,
+    Layer.WORK_FOLDER: syscalls.CLONE_NEWNS,
     Layer.IPC_NAMESPACE: syscalls.CLONE_NEWIPC,
     Layer.UTS_NAMESPACE: syscalls.CLONE_NEWUTS,
     Layer.NETWORK_NAMESPACE: syscalls.CLONE_NEWNET,
@@ -23,7 +24,9 @@ def enter(absent: frozenset[Layer]) -> privileges.User | None:
     Root keeps every user id, so that a sample can run as nobody; an ordinary user has one id only, and it
     is shown as nobody's. The caller has one thread. Raises OSError naming the step that was refused.
     """
-    flags = sum(flag for layer, flag in _FLAGS.items() if layer not in absent)
+    flags = 0
+    for layer, flag in _FLAGS.items():
+        flags |= 0 if layer in absent else flag
     uid, gid = os.geteuid(), os.getegid()
     pdeathsig = syscalls.death_signal()
     if uid != 0:
@@ -36,6 +39,8 @@ def enter(absent: frozenset[Layer]) -> privileges.User | None:
     else:
         _unshare_mapped_by_helper(syscalls.CLONE_NEWUSER | flags)
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, pdeathsig)  # a change of rights clears it
+    if flags & syscalls.CLONE_NEWNS:
+        syscalls.mount("", "/", "", syscalls.MS_REC | syscalls.MS_PRIVATE)
     if Layer.UTS_NAMESPACE not in absent:
         syscalls.set_hostname(_HOST_NAME)
     return privileges.User(privileges.NOBODY, privileges.NOBODY) if uid == 0 else None

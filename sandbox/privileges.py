@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import syscalls
@@ -48,25 +49,40 @@ def keep_within(capabilities: int) -> None:
             raise
 
 
+def leave_groups() -> None:
+    """Give up every supplementary group, where this process may."""
+    if os.getgroups():
+        try:
+            os.setgroups([])
+        except PermissionError:
+            return  # an ordinary user keeps its groups: nothing of theirs can be reached
+
+
 def become(user: User) -> None:
-    """Become another user with no groups; with root's eye on files where ``file_uid`` says so."""
-    os.setgroups([])
-    if user.file_uid != user.uid:
+    """Become another user; with root's eye on files where ``file_uid`` says so."""
+    uid = user.uid
+    if user.file_uid != uid:
         syscalls.prctl(syscalls.PR_SET_KEEPCAPS, 1)
-    os.setresgid(user.uid, user.uid, user.uid)
-    os.setresuid(user.uid, user.uid, user.uid)
-    if user.file_uid != user.uid:
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    if user.file_uid != uid:
         _set_capabilities(1 << _CAP_SETUID)
         syscalls.set_file_uid(user.file_uid)
         syscalls.prctl(syscalls.PR_SET_KEEPCAPS, 0)
 
 
-def drop_capabilities() -> None:
-    """Give up every capability of this process: effective, permitted, inheritable, ambient."""
-    _set_capabilities(0)
+def prepared_drop() -> tuple[Callable[..., int], tuple[object, ...]]:
+    """Return the call that gives up every capability, ready to be made."""
+    return _prepared_capabilities(0)
+
+
+def _prepared_capabilities(low: int) -> tuple[Callable[..., int], tuple[object, ...]]:
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    data = (ctypes.c_uint32 * 6)(low, low, 0, 0, 0, 0)
+    return syscalls.prepared("capset", header, data)
 
 
 def _set_capabilities(low: int) -> None:
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    data = (ctypes.c_uint32 * 6)(low, low, 0, 0, 0, 0)
-    syscalls.syscall("capset", header, data)
+    function, arguments = _prepared_capabilities(low)
+    if function(*arguments) < 0:
+        raise PermissionError(ctypes.get_errno(), "capset: not permitted")

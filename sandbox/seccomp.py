@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from . import syscalls
 from .call_numbers import call_numbers
@@ -141,12 +142,21 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
-def load(code: bytes, own_pid: int) -> None:
-    """Put this process under the filter for ever; it needs no-new-privileges set.
+def prepared(code: bytes, own_pid: int) -> tuple[Callable[..., int], tuple[object, ...]]:
+    """Return the call that puts its process under the filter for ever, ready to be made.
 
-    ``own_pid`` is the process's id as it sees it itself: signals go to nobody else.
+    It needs no-new-privileges set. ``own_pid`` is the process's id as it sees it itself: signals go to
+    nobody else.
     """
     code = code.replace(struct.pack("=I", _OWN_PID), struct.pack("=I", own_pid))
     program = _Program(len(code) // 8, code)
     set_mode_filter = 1
-    syscalls.syscall("seccomp", set_mode_filter, 0, ctypes.byref(program))
+    return syscalls.prepared("seccomp", set_mode_filter, 0, ctypes.byref(program))
+
+
+def load(code: bytes, own_pid: int) -> None:
+    """Put this process under the filter for ever, as ``prepared`` says."""
+    function, arguments = prepared(code, own_pid)
+    if function(*arguments) < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"seccomp: {os.strerror(number)}")

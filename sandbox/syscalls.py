@@ -6,6 +6,7 @@ import ctypes
 import functools
 import os
 import platform
+from collections.abc import Callable
 
 from .call_numbers import call_numbers
 
@@ -24,6 +25,7 @@ MS_NOSUID = 2
 MS_NODEV = 4
 MS_NOEXEC = 8
 MS_REMOUNT = 32
+MS_NOATIME = 1024
 MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
@@ -37,6 +39,7 @@ PR_SET_NO_NEW_PRIVS = 38
 PR_GET_TID_ADDRESS = 40
 
 
+@functools.lru_cache(maxsize=1)
 def machine() -> str:
     """Return the architecture's name as the filter tables use it."""
     return platform.machine()
@@ -55,19 +58,31 @@ def _checked(result: int, name: str) -> int:
     return result
 
 
-def syscall(name: str, *arguments: object) -> int:
-    """Make the raw call ``name``; raise OSError naming the call."""
+def prepared(name: str, *arguments: object) -> tuple[Callable[..., int], tuple[object, ...]]:
+    """Return the raw call ``name`` ready to be made: a function, its arguments. It returns -1 on failure."""
     number = call_numbers(machine())[name]
     libc = _libc()
     libc.syscall.restype = ctypes.c_long
     values = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
-    return _checked(libc.syscall(ctypes.c_long(number), *values), name)
+    return libc.syscall, (ctypes.c_long(number), *values)
+
+
+def syscall(name: str, *arguments: object) -> int:
+    """Make the raw call ``name``; raise OSError naming the call."""
+    function, values = prepared(name, *arguments)
+    return _checked(function(*values), name)
+
+
+def prepared_prctl(option: int, *values: int) -> tuple[Callable[..., int], tuple[object, ...]]:
+    """Return a prctl ready to be made, as ``prepared`` does."""
+    padded = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
+    return _libc().prctl, (ctypes.c_int(option), *padded)
 
 
 def prctl(option: int, *values: int) -> int:
     """Call prctl with up to four numbers."""
-    padded = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
-    return _checked(_libc().prctl(ctypes.c_int(option), *padded), f"prctl({option})")
+    function, arguments = prepared_prctl(option, *values)
+    return _checked(function(*arguments), f"prctl({option})")
 
 
 def death_signal() -> int:
@@ -108,17 +123,19 @@ def set_hostname(name: str) -> None:
     _checked(_libc().sethostname(encoded, ctypes.c_size_t(len(encoded))), "sethostname")
 
 
-def close_all_but(keep: set[int]) -> None:
-    """Close every descriptor that is not in ``keep``."""
+def spans_but(keep: set[int]) -> list[tuple[int, int]]:
+    """List the spans of descriptors between those of ``keep``, first and last of each."""
+    spans = []
     low = 0
     for fd in sorted(keep):
         if fd > low:
-            _close_span(low, fd - 1)
+            spans.append((low, fd - 1))
         low = fd + 1
-    _close_span(low, 0xFFFFFFFF)
+    return [*spans, (low, 0x7FFFFFFF)]
 
 
-def _close_span(first: int, last: int) -> None:
+def close_span(first: int, last: int) -> None:
+    """Close all descriptors from ``first`` to ``last``."""
     try:
         syscall("close_range", first, last, 0)
     except OSError:  # kernels before 5.9

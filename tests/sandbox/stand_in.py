@@ -101,6 +101,7 @@ def main(argument: str) -> None:
     if machine.capabilities is not None:
         privileges.keep_within(machine.capabilities)
     if machine.uid is not None:
+        privileges.leave_groups()
         privileges.become(privileges.User(machine.uid, machine.uid))
     if machine.calls:
         syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)

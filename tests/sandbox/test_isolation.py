@@ -108,17 +108,20 @@ show(hog=end_of(hog).exit_status, modest=end_of(modest).exit_status)
 @pytest.mark.parametrize("level", ["full", "reduced"])
 def test_nothing_of_the_program_runs_when_a_wall_cannot_be_set_up(level: str) -> None:
     body = """
-from lm_eval_strict.sandbox import seccomp
-def refuse(code, pid): raise OSError(22, "no filter here")
-seccomp.load = refuse
+from lm_eval_strict.sandbox import lock_in
+prepare = lock_in.LockIn.prepare
+def refuse(): raise OSError(22, "no filter here")
+lock_in.LockIn.prepare = lambda self, *given: [*prepare(self, *given)[:-1], ("seccomp", refuse, ())]
 r, w = os.pipe()
 end = end_of(lambda: os.write(w, b"ran"), keep=[w])
 os.close(w)
-show(fault=end.setup_fault, status=end.exit_status, read=os.read(r, 99).decode())
+lock_in.LockIn.prepare = prepare
+read = os.read(r, 99).decode()
+show(fault=end.setup_fault, status=end.exit_status, read=read, next=end_of(int).setup_fault)
 """
     answer = _in_cell(level, body)
     assert "no filter here" in str(answer.pop("fault"))
-    assert answer == {"status": 125, "read": ""}
+    assert answer == {"status": 125, "read": "", "next": None}
 
 
 @needs_linux
