@@ -46,7 +46,7 @@ def compact_scores(pairs: Pairs) -> Iterator[Line]:
         main, lenient = task.pipeline(task.headline), task.pipelines[0]
         if main.pass_at:
             ring = lenient.pass_at[0].value if lenient.pass_at and lenient is not main else None
-            yield _interval_line(run.label, main.pass_at[0], plots.SHARES, "main", ring)
+            yield _interval_line(run.label, main.pass_at[0], plots.SHARES, "", ring)
 
 
 def compact_ladder(pairs: Pairs) -> Iterator[Line]:
