@@ -1,4 +1,4 @@
-"""A function's name and a JSON value in, what it returns in a new interpreter with a clean environment out."""
+"""A function's name and a JSON value in, what it returns in a new, clean interpreter out."""
 
 from __future__ import annotations
 
