@@ -11,9 +11,11 @@ import hashlib
 import json
 import os
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from .replies import ReplyText
 
 RequestKey = tuple[str, int]
 
@@ -30,17 +32,19 @@ class ReplyFile:
         for line in whole.decode("utf-8").split("\n"):
             if line:
                 entry = json.loads(line)
-                self.replies[entry["request"], entry["repeat"]] = entry["reply"]
+                self.replies[entry["request"], entry["repeat"]] = _with_facts(entry)
         self._file = path.open("w" if not self.replies else "r+", encoding="utf-8")
         self._file.truncate(len(whole) if self.replies else 0)
         self._file.seek(0, os.SEEK_END)
 
     def put(self, key: RequestKey, reply: str) -> None:
         """Keep ``reply`` and return once it is on the disk; an equal one is not written twice."""
-        if self.replies.get(key) == reply:
+        known = self.replies.get(key)
+        if known == reply and (isinstance(known, ReplyText) or not isinstance(reply, ReplyText)):
             return
         self.replies[key] = reply
-        self._file.write(json.dumps({"request": key[0], "repeat": key[1], "reply": reply}) + "\n")
+        facts = {"facts": reply.facts} if isinstance(reply, ReplyText) else {}
+        self._file.write(json.dumps({"request": key[0], "repeat": key[1], "reply": reply, **facts}) + "\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
@@ -110,6 +114,11 @@ def recorded(model_class: type, open_replies: Callable[[int], ReplyFile]) -> typ
     Recorded.__name__, Recorded.__qualname__ = model_class.__name__, model_class.__qualname__
     Recorded.__module__ = model_class.__module__
     return Recorded
+
+
+def _with_facts(entry: Mapping[str, Any]) -> str:
+    reply: str = entry["reply"]
+    return ReplyText(reply, entry["facts"]) if "facts" in entry else reply
 
 
 def _request_hash(context: Any, settings: Any) -> str:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from lm_eval_strict.backends.recorded_model import ReplyFile, recorded
+from lm_eval_strict.backends.replies import ReplyText
 
 
 class Echo:
@@ -72,6 +73,14 @@ def test_half_written_line_is_dropped(tmp_path: Path) -> None:
     assert reopened.replies == {("r", 0): "whole"}
     reopened.put(("r", 1), "new")
     assert ReplyFile(path).replies == {("r", 0): "whole", ("r", 1): "new"}
+
+
+def test_facts_of_a_reply_outlive_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl"
+    file = ReplyFile(path)
+    file.put(("r", 0), "text")
+    file.put(("r", 0), ReplyText("text", {"truncated": "yes"}))
+    assert ReplyFile(path).replies["r", 0].facts == {"truncated": "yes"}
 
 
 def test_lm_evals_own_hook_still_hears(tmp_path: Path) -> None:
