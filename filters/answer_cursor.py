@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from .answer_tokens import Token
 from .math_nodes import Node, UnreadableError
+from .math_words import CONSTANT_WORDS, FUNCTIONS, is_product_of_letters
 
 DEEPEST = 40
 _END = Token("end", "")
@@ -46,6 +47,26 @@ class TokenCursor:
         """Tell whether a coming token is one of these commands or the same word written plainly."""
         token = self.peek(ahead)
         return token.kind in ("cmd", "word", "text") and token.text in names
+
+    def union_letter(self) -> bool:
+        """Tell whether a capital U between two brackets comes: a union in plain text."""
+        token = self.peek()
+        return (
+            token.kind == "letter"
+            and token.text == "U"
+            and self.at("(", "[", ahead=1)
+            and self.at(")", "]", ahead=-1)
+        )
+
+    def words_in_brackets(self) -> bool:
+        """Tell whether a bracket with words comes: a remark, no factor."""
+        token = self.peek(1)
+        plain = (
+            token.kind in ("word", "text")
+            and token.text not in FUNCTIONS
+            and token.text not in CONSTANT_WORDS
+        )
+        return self.at("(") and plain and (token.kind == "text" or not is_product_of_letters(token.text))
 
     def expect(self, *symbols: str) -> Token:
         """Take one of these symbols or raise ``UnreadableError``."""

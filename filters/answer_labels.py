@@ -17,6 +17,7 @@ class Stated:
     value: Node
     label: Node | None = None
     approximate: bool = False
+    rule: str = ""
 
 
 def stated(node: Node) -> Stated | None:
@@ -43,8 +44,9 @@ def _chain(operands: tuple[Node, ...], relations: list[str]) -> Stated | None:
     """Resolve ``label = a = b`` where a and b are the same, and ``exact ≈ rounded`` to its exact side."""
     approximate = False
     labels = [part for part in operands if is_label(part)]
+    rule = ""
     if not labels and _is_named_value(operands[0], operands):
-        labels = [operands[0]]
+        labels, rule = [operands[0]], "value_of_expression"
     values = [part for part in operands if part not in labels]
     if not values:
         labels, values = list(operands[:-1]), [operands[-1]]
@@ -61,7 +63,7 @@ def _chain(operands: tuple[Node, ...], relations: list[str]) -> Stated | None:
                 return None
         except UnreadableError:
             return None
-    return Stated(values[-1], labels[0] if labels else None, approximate)
+    return Stated(values[-1], labels[0] if labels else None, approximate, rule)
 
 
 def is_label(node: Node) -> bool:
@@ -74,16 +76,26 @@ def is_label(node: Node) -> bool:
         return all(is_label(part) for part in node.args)
     if node.op == "mul" and node.args[0].op == "name" and len(node.args) == 2:
         second = node.args[1]
-        if second.op == "num" or is_label(second):
+        if second.op in ("num", "rel") or is_label(second):
             return True
+    if node.op in ("add", "mul", "neg") and any(part.op == "call" for part in node.args):
+        return all(is_label(part) for part in node.args)
     return bool(node.names()) and not node.has(
         "num", "pm", "mp", "const", "list", "rel", "percent", "degree", "neg"
     )
 
 
 def _is_named_value(first: Node, operands: tuple[Node, ...]) -> bool:
-    """Tell whether ``x^2 + y^3 = 9`` gives the value of an expression: in two letters it solves nothing."""
-    return len(first.names()) > 1 and not operands[-1].names() and first.op not in ("group", "list")
+    """Tell whether ``x^2 + y^3 = 9`` gives the value of an expression in several letters."""
+    named = len(first.names()) > 1 and not operands[-1].names() and first.op not in ("group", "list")
+    return named and not _has_coefficient(first)
+
+
+def _has_coefficient(node: Node) -> bool:
+    if node.op == "num":
+        return True
+    parts = node.args[:1] if node.op == "pow" else node.args
+    return any(_has_coefficient(part) for part in parts)
 
 
 def _is_named_group(node: Node) -> bool:

@@ -20,7 +20,8 @@ _SCALES = {
 }
 _HEDGES = ("approx", "about", "roughly", "around", "nearly", "almost", "maybe", "probably", "perhaps")
 _CHANGES_MEANING = re.compile(
-    r"\b(?:not|no|never|except|excluding|unless|if|when|otherwise|or|neither|less|more|greater|fewer|another"
+    r"^(?:R|r|rem|remainder|roots?)\b|\b(?:not|no|never|except|excluding|unless|if|when|otherwise|or|neither"
+    r"|less|more|greater|fewer|another|roots? of|power"
     r"|squared|cubed|choose|modulo|mod|hundredths?|tenths?|thousandths?|quarters?|halves|half|thirds?|fifths?)\b",
     re.IGNORECASE,
 )
@@ -54,6 +55,8 @@ class QuantityReader(AtomReader):
     def _behind(self, node: Node) -> Node | None:
         """Read one unit or remark behind ``node``; None where something else comes."""
         token = self.peek()
+        if self.words_in_brackets():
+            return self._remark(node)
         if self.at("'", '"') and node.op == "num":
             self.take()
             if token.text == "'":
@@ -106,7 +109,8 @@ class QuantityReader(AtomReader):
                 phrase.append(" " + self.take().text)
             elif self.at("/", "*", ".") and self.peek(1).kind in ("word", "text", "letter"):
                 phrase.append(self.take().text.replace(".", " "))
-            elif self.at("^"):
+            elif self.at("^") or (self.at(".") and self.at("^", ahead=1)):
+                self.place += 1 if self.at(".") else 0
                 self.take()
                 power = self.read_argument(whole_number=True)
                 sign, power = ("-", power.args[0]) if power.op == "neg" else ("", power)
@@ -144,10 +148,12 @@ class QuantityReader(AtomReader):
             self.take()
             return const("empty")
         node = self.read_sum()
-        while self.at_command("cup", "cap", "setminus"):
+        while self.union_letter() or (
+            self.peek().kind == "cmd" and self.peek().text in ("cup", "cap", "setminus")
+        ):
             name = self.take().text
             right = const("empty") if self.at_command("emptyset") and self.take() else self.read_sum()
-            node = Node({"cup": "union", "cap": "cap", "setminus": "minus"}[name], (node, right))
+            node = Node({"cap": "cap", "setminus": "minus"}.get(name, "union"), (node, right))
         return node
 
 

@@ -102,7 +102,7 @@ class AnswerReader(QuantityReader):
             operands.append(self._labelled() if relation in ("=", ":") else self.read_quantity())
         if not relations:
             return operands[0]
-        return Node("rel", tuple(operands), " ".join(relations))
+        return _united_conditions(Node("rel", tuple(operands), " ".join(relations)))
 
     def _relation(self) -> str:
         token = self.peek()
@@ -172,3 +172,14 @@ class AnswerReader(QuantityReader):
         while self.peek(ahead).kind != "end" and not self.at("|", ":", "\\}", ahead=ahead):
             ahead += 1
         return self.at("|", ":", ahead=ahead)
+
+
+def _united_conditions(node: Node) -> Node:
+    """Split ``0 < x < 1 \\cup 2 < x < 3``, where a union joins two chains and not two numbers."""
+    for place, part in enumerate(node.args):
+        if part.op == "union" and 0 < place < len(node.args) - 1 and not part.has("group", "builder"):
+            relations = node.name.split(" ")
+            left = Node("rel", (*node.args[:place], part.args[0]), " ".join(relations[:place]))
+            right = Node("rel", (part.args[1], *node.args[place + 1 :]), " ".join(relations[place:]))
+            return Node("list", (left, right), "or")
+    return node

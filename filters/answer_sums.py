@@ -97,6 +97,8 @@ class SumReader(Reader):
         token = self.peek()
         if self.letter_units and token.kind == "letter" and token.spaced and token.text in UNIT_LETTERS:
             return False
+        if self.union_letter() or self.words_in_brackets():
+            return False
         if token.kind in ("num", "letter"):
             return True
         if token.kind == "word":

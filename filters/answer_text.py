@@ -50,6 +50,15 @@ _WRAPPED = re.compile(
     r"^\\(?:boxed|fbox|mathbf|boldsymbol|bm|textbf|mathrm|text|mbox|textrm|mathit|textit|displaystyle|emph"
     r"|underline|ensuremath|mathsf|color\{\w+\}|textcolor\{\w+\})\s*(?=\{)"
 )
+_STYLE = re.compile(r"^\\(?:displaystyle|textstyle|large|Large|bf|rm|it)(?![a-zA-Z])\s*")
+_CONCLUSION = re.compile(
+    r"^(?:\\(?:therefore|Rightarrow|implies|Longrightarrow|to)(?![a-zA-Z])|=>|->"
+    r"|(?:the|its|their|this|these|our)\s[\w\s$\\{}]{0,60}?\b(?:is|are|equals?)(?:\s+equal\s+to)?:?\s+(?=[\\$\d(\[{.-]))\s*",
+    re.IGNORECASE,
+)
+_TIMES_TEN = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))")
+_KEEPS_BRACES = re.compile(r",|\\(?:over|choose|atop)(?![a-zA-Z])")
+_LOST_ROW_END = re.compile(r"(?<!\\)\\(?=[-\d])")
 _TRAILING = re.compile(r"(?:\s|\\\s*$|\\[,;:!]|\\q?quad|~|(?<!\\)[.,;]|\\text\{\s*[.,;]?\s*\})+$")
 
 
@@ -57,8 +66,10 @@ def clean_answer(text: str) -> str:
     """Return ``text`` in the spelling that the tokenizer knows, without what only wraps the answer."""
     if "\\begin" not in text:
         text = re.sub(r"\\\\(?=[a-zA-Z])", r"\\", text)
+    else:
+        text = _LOST_ROW_END.sub(r"\\\\ ", text)
     text = _HTML_INDEX.sub(r"_{\1}", _HTML_POWER.sub(r"^{\1}", text))
-    text = plain_spelling(text)
+    text = _TIMES_TEN.sub(r" \\times ", plain_spelling(text))
     for _ in range(8):
         before = text
         text = _unwrapped(text.strip())
@@ -82,6 +93,9 @@ def _unwrapped(text: str) -> str:
     for mark in ("**", "__", "`", '"', "``"):
         if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
             text = text[len(mark) : -len(mark)]
+    text = _STYLE.sub("", _CONCLUSION.sub("", text))
+    if text.startswith("{") and closing_brace(text, 0) == len(text) - 1 and not _KEEPS_BRACES.search(text):
+        text = text[1:-1]
     match = _WRAPPED.match(text)
     if match and closing_brace(text, match.end()) == len(text) - 1:
         text = text[match.end() + 1 : -1]

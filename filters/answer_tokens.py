@@ -96,7 +96,8 @@ def tokenize(text: str, spelling: Spelling) -> tuple[Token, ...]:
         if text[place].isdigit() or (
             text[place] == "." and _starts_decimal(text, place) and not after_number
         ):
-            token, place = _number(text, place, spelling, depth > 0, spaced)
+            indexed = bool(tokens) and tokens[-1].kind == "sym" and tokens[-1].text in ("_", "^")
+            token, place = _number(text, place, spelling, depth > 0 or indexed, spaced)
             tokens.append(token)
         else:
             found, place = _other(text, place, spelling, spaced)
@@ -206,14 +207,14 @@ def _text_tokens(content: str, spelling: Spelling, spaced: bool) -> list[Token]:
             return [Token("text", joined[1], spaced), Token("text", joined[2], True)]
         return [Token("text", bare, spaced)]
     if not bare.strip(".,; "):
-        return []
+        return [Token("sym", ",", spaced)] if "," in bare else []
     first, *rest = tokenize(stripped, spelling)
     return [replace(first, spaced=first.spaced or spaced), *rest]
 
 
 def _command(command: str, spaced: bool) -> Token:
-    if command in ("\\{", "\\}", "\\\\"):
-        return Token("sym", command, spaced)
+    if command in ("\\{", "\\}", "\\\\", "\\cr"):
+        return Token("sym", "\\\\" if command == "\\cr" else command, spaced)
     name = command[1:]
     name = _SAME.get(name, name)
     if name in ("{", "}"):

@@ -27,7 +27,7 @@ def compare_value(answer: Node, gold: Node) -> Decision:
     value = mine.value
     if value.op == "group" and len(value.args) == 1:
         value = value.args[0]
-    return compare_scalar(value, gold).noted("approximate_sign" if mine.approximate else "")
+    return compare_scalar(value, gold).noted(mine.rule, "approximate_sign" if mine.approximate else "")
 
 
 def _alternatives(answer: Node, gold: Node) -> Decision:

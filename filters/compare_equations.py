@@ -117,7 +117,9 @@ def compare_assignment(answer: Node, gold: Node) -> Decision:
         value = value.args[0]
     if mine.label is not None and theirs.label is not None and _another_name(mine.label, gold):
         return decided(False, "names another variable")
-    return compare_scalar(value, theirs.value).noted("approximate_sign" if mine.approximate else "")
+    return compare_scalar(value, theirs.value).noted(
+        mine.rule, "approximate_sign" if mine.approximate else ""
+    )
 
 
 def _another_name(label: Node, gold: Node) -> bool:

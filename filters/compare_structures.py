@@ -162,6 +162,8 @@ def _stated_items(node: Node) -> list[Stated] | None:
         return found
     if node.op == "group":
         return [Stated(part) for part in node.args]
+    if node.op == "builder":
+        return _stated_items(node.args[0])
     if node.op == "const" and node.name == "empty":
         return []
     if node.op == "rel":

@@ -32,8 +32,8 @@ DEBATABLE_RULES: Mapping[str, str] = MappingProxyType(
         "row_for_column": "A tuple, row or column for a vector is right.",
         "identity_symbol": "I stands for the identity matrix of the gold's size.",
         "pair_or_number": "Digits with a comma for a pair are the pair.",
-        "point_or_interval": "A pair of whole numbers is a point; one with another end is an open interval for an"
-        " answer that is a condition on a variable.",
+        "point_or_interval": "A pair of whole numbers is a point; one with another end is an open interval"
+        " for an answer that is a condition on a variable.",
         "inequality_for_interval": "An inequality and its interval stand for each other.",
         "outward_brackets": "Bourbaki's ]3,4] is (3,4].",
         "right_side_only": "The right side alone is right for an equation that gives a variable.",
@@ -49,6 +49,7 @@ DEBATABLE_RULES: Mapping[str, str] = MappingProxyType(
         "digit_groups_in_brackets": "Digit groups in brackets are several numbers: wrong for one.",
         "dot_between_digit_groups": "A dot is a decimal point, never between digit groups.",
         "number_word": "A number in words is a number.",
+        "value_of_expression": "An expression in several letters, set equal to a value, states that value.",
         "ratio_as_fraction": "A ratio of two terms and its quotient stand for each other.",
         "unreduced_ratio": "A ratio with other terms in the same proportion is right.",
         "half_of_day_missing": "A time without a.m. or p.m. is right.",

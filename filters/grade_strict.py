@@ -153,9 +153,24 @@ def _best_reading(clean: str, node: Node, kind: Kind) -> Decision:
             continue
         if decision.right:
             return decision
-    if decision is None:
+    if decision is not None:
+        return decision
+    value = _value_of_unread_name(clean)
+    if value is None or kind not in (*_NUMBERS, Kind.EXPRESSION):
         raise failure or UnreadableError("no reading")
-    return decision
+    return _best_reading(value, node, kind)
+
+
+def _value_of_unread_name(clean: str) -> str | None:
+    """Return the right side of ``name = value`` where only the name cannot be read: ``P(A|B) = 1/2``."""
+    name, sign, value = clean.rpartition("=")
+    if not sign or not re.search(r"[A-Za-z]", name) or name[-1:] in "<>!:\\" or not value.strip():
+        return None
+    try:
+        read_answer(name, _GROUPED)
+    except UnreadableError:
+        return None if re.search(r"\bnot\b|\\ne|\\not", name) else value
+    return None
 
 
 def _compare(reading: Reading, gold: Node, kind: Kind, spelling: Spelling) -> Decision:

@@ -9,14 +9,14 @@ from fractions import Fraction
 _FROM_TWO = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _BASE_WORDS = {word: base for base, word in enumerate(_FROM_TWO.split(), start=2)}
 _NUMERAL = re.compile(
-    r"^\(?\{?(?P<digits>[0-9A-Za-z](?:[0-9A-Za-z,.]|\\!)*)\}?\)?"
+    r"^\(?\{?(?P<digits>[0-9A-Za-z](?:[0-9A-Za-z,.]|\\!)*?)\}?\)?"
     r"(?:_\{?\(?(?P<index>\d{1,2}|[a-z]+)\)?\}?|[,(]?(?:in)?base-?(?P<spoken>\d{1,2}|[a-z]+)\)?)$"
 )
 _CLOCK = re.compile(
     r"^(?P<hour>\d{1,2})\s*\{?:\}?\s*(?P<minute>[0-5]\d)(?:\s*(?P<half>[ap])\.?\s*m\.?)?$", re.IGNORECASE
 )
 _CHOICE = re.compile(
-    r"^(?:(?:option|choice|answer|letter)\s*:?\s*)?(?P<open>\()?\s*(?P<letter>[A-Ja-j])\s*(?P<close>\))?(?P<rest>.*)$",
+    r"^(?:(?:option|choice|answer|letter)\s*:?\s*)?(?P<open>[(\[])?\s*(?P<letter>[A-Ja-j])\s*(?P<close>[)\]])?(?P<rest>.*)$",
     re.DOTALL | re.IGNORECASE,
 )
 _REMAINDER = re.compile(
@@ -61,7 +61,7 @@ def base_numeral(clean: str) -> BaseNumeral | None:
     """Read ``2516_8``, ``(2516)_{8}`` or ``2516 base 8``; the last side of an equation counts."""
     if len(clean) > 400 or ("_" not in clean and "base" not in clean):
         return None
-    text = re.sub(r"\s", "", without_markup(clean.rsplit("=", 1)[-1]))
+    text = re.sub(r"\s|\{,\}", "", without_markup(clean.rsplit("=", 1)[-1]))
     match = _NUMERAL.match(text)
     if not match:
         return None

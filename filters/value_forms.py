@@ -20,7 +20,7 @@ def _form(node: Node) -> str:
     if node.op == "neg":
         return _form(node.args[0])
     if node.op == "num":
-        return node.name
+        return "integer" if node.value.denominator == 1 else node.name
     if node.op == "div" and all(_is_whole(part) for part in node.args):
         above, below = (int(_literal(part).value) for part in node.args)
         return "fraction" if gcd(above, below) == 1 else "unreduced fraction"
