@@ -158,6 +158,8 @@ def _right_end(sides: list[str], text: str, keep_assignment: bool) -> str:
         return last
     if last and is_symbol(last) and not _letters(first):
         return first
+    if len(sides) == 2 and not _letters(first) and _letters(last) and not _WORDS.search(last):
+        return text
     if len(sides) > 2 and (_names(first) or not _is_equation(first, last)):
         return last
     if keep_assignment and is_symbol(first):

@@ -27,6 +27,8 @@ _COMES_TO = re.compile(
 )
 
 _WORD = re.compile(r"[A-Za-z]{2,}")
+_MANY_WORDS = 4
+_ENDED = re.compile(r"[.!?。！？:：][\W_]*$")
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def _conclude_paragraph(paragraph: str, *, worked: bool) -> tuple[Conclusion | N
             return Conclusion(bold_end["phrase"].strip(" .,"), "bold"), False
         result = state_result(sentence)
         alone = not (conclusive or worked or len(sentences) > 1)
-        if result is not None and alone and _mentions(result, sentence):
+        if result is not None and ((alone and _mentions(result, sentence)) or _only_led_to(result, sentence)):
             return None, False
         if result is not None:
             return Conclusion(result.text, "bold" if result.bold else "math"), False
@@ -126,3 +128,10 @@ def _mentions(result: Result, sentence: str) -> bool:
     if result.equation:
         return len(_WORD.findall(mask_math(sentence[result.end :]))) > 1
     return re.fullmatch(r"[\d,.]+", result.text) is not None
+
+
+def _only_led_to(result: Result, sentence: str) -> bool:
+    """Say whether a sentence without its end breaks off at a value that nothing in it states."""
+    if result.plainness > SUGGESTED or result.equation or result.bold or _ENDED.search(sentence):
+        return False
+    return len(_WORD.findall(mask_math(sentence))) >= _MANY_WORDS

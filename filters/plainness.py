@@ -49,10 +49,10 @@ _COUNTED = re.compile(
 _DIFFERENT = re.compile(r"\$?\s(?:different|distinct|possible|unique|ways)\b", re.IGNORECASE)
 _WAYS = re.compile(r"\$?\s(?:(?:different|distinct|possible|unique) )?ways\b", re.IGNORECASE)
 _REJECTED = re.compile(
-    r"[\s,$)]*(?:which )?(?:(?:is|are|was|were|can be|must be|being)\s(?:an? )?(?:extraneous|rejected"
-    r"|invalid|impossible|discarded|ignored|excluded|not (?:valid|possible|allowed|a solution"
-    r"|in the domain|permitted)|ruled out|too (?:small|large|big))|(?:does not|doesn't|cannot|can't"
-    r"|fails to) (?:work|hold|satisfy|be))\b",
+    r"[\s,$)]*(?:which )?(?:(?:is|are|was|were) not\b(?! only)|(?:is|are|was|were|can be|must be"
+    r"|being)\s(?:an? )?(?:extraneous|rejected|invalid|impossible|discarded|ignored|excluded|not (?:valid"
+    r"|possible|allowed|a solution|in the domain|permitted)|ruled out|too (?:small|large|big))|(?:does not"
+    r"|doesn't|cannot|can't|fails to) (?:work|hold|satisfy|be))\b",
     re.IGNORECASE,
 )
 _REJECTING = re.compile(

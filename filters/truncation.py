@@ -7,9 +7,11 @@ from collections import Counter
 
 from .answer_words import CONCLUSION
 from .math_spans import find_math
+from .sentences import mask_math
 
 _TAIL = 3000
 _MIN_ROUNDS = 4
+_FEW_WORDS = 3
 # More commas than this in the last line, and a list has run away.
 _MAX_LIST = 60
 _OPEN_END = re.compile(
@@ -20,9 +22,8 @@ _OPEN_END = re.compile(
     r"|need|needs))\s*$",
     re.IGNORECASE,
 )
-# Five words and more of plain prose, the last of them small, and no stop: a sentence that runs out.
-_RUNS_OUT = re.compile(r"(?:[A-Za-z,']+ ){4,}[a-z]{2,}$")
-_CONCLUDES = re.compile(r"[\s>*_#-]*" + CONCLUSION + r"\b|.{0,40}:", re.IGNORECASE)
+_STOP = re.compile(r"[.!?。！？][)\"'*_\]]*(?=\s|$)")
+_STARTS_A_STEP = re.compile(r"[\s>*_#-]*(?:Step\b|" + CONCLUSION + r"\b)", re.IGNORECASE)
 # The last line is one of very many numbered items: an enumeration that no conclusion ends.
 _LATE_ITEM = re.compile(r"[ \t]*(?:Step )?(?:1[5-9]|[2-9]\d|\d{3,4})[.)] ")
 _LIST_NUMBER = re.compile(r"(?:^|\n)\s*(?:\d{1,2}[.)]|[-*•]|#{1,6})\s*$")
@@ -37,22 +38,43 @@ def is_cut_off(text: str) -> bool:
     if _LIST_NUMBER.search(stripped[-12:]) and len(stripped) > 3:
         return True
     item = _LATE_ITEM.match(stripped, stripped.rfind("\n") + 1)
-    if item and not _CONCLUDES.match(stripped, item.end()):
+    if item and not _STARTS_A_STEP.match(stripped, item.end()):
         return True
     tail = stripped[-_TAIL:]
-    spans = find_math(
-        stripped if len(stripped) <= _TAIL else tail[tail.find("\n\n") + 2 :] if "\n\n" in tail else tail
-    )
+    source = tail.partition("\n\n")[2] if len(stripped) > _TAIL and "\n\n" in tail else tail
+    spans = find_math(source)
     if spans and not spans[-1].closed and spans[-1].body.strip():
         return True
     if tail.count(r"\begin{") > tail.count(r"\end{") and r"\end{" not in tail[tail.rfind(r"\begin{") :]:
         return True
     last_line = stripped[stripped.rfind("\n") + 1 :]
-    if _RUNS_OUT.search(last_line[-200:]) and not _CONCLUDES.match(last_line):
+    if last_line in ("\\", "$", "**") or re.match(r"#{1,6} [^\d$\\]+$", last_line):
+        return True
+    if stripped.endswith(" $") and (not spans or spans[-1].end < len(source)):
+        return True
+    if _runs_out(tail, last_line[-_TAIL:]):
         return True
     if _OPEN_END.search(last_line[-40:]) and not re.search(r"\$\s*$|\\[)\]]\s*$", last_line):
         return not re.search(r"(?:\*\*|__|\*)$", last_line) and re.search(r"\w", last_line) is not None
     return False
+
+
+def _runs_out(tail: str, last_line: str) -> bool:
+    """Say whether the last line is a sentence without its end, in a reply that ends its sentences with stops.
+
+    A last line of up to three words may be the bare answer ("Evelyn", "12 square inches"), and a table row
+    or a labelled list item needs no stop.
+    """
+    if not last_line[-1:].isalpha():
+        masked = mask_math(last_line)
+        return sum(map(masked.count, "([")) > sum(map(masked.count, ")]"))
+    stops = list(_STOP.finditer(tail))
+    if len(stops) < 2 or (last_line.lstrip()[:1] in tuple("|-*•>") and ":" in last_line):
+        return False
+    fragment = tail[stops[-1].end() :].strip()
+    if "\n" in fragment or len(fragment) >= len(last_line.strip()):
+        return len(last_line.split()) > _FEW_WORDS or _STARTS_A_STEP.match(last_line) is not None
+    return True
 
 
 def is_looping(text: str) -> bool:
