@@ -8,7 +8,7 @@ DEMO_PROBLEMS := [23, 28, 53, 35, 42, 45, 60, 55, 22, 30, 8, 27]
 export HF_HUB_OFFLINE ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint types check bench soak clean
+.PHONY: help setup demo test test-fast lint types check docs bench soak clean
 
 help: ## show what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 12
@@ -47,6 +47,9 @@ types: setup ## check types, strictly
 	$(BIN)/mypy
 
 check: lint types test ## all that CI checks
+
+docs: setup ## write the help of every command into the README
+	$(BIN)/python -m lm_eval_strict.report.command_help README.md
 
 bench: setup ## measure speed against other harnesses, written to benchmarks/
 	$(BIN)/python benchmarks/bench.py

@@ -17,7 +17,9 @@ def register(app: typer.Typer) -> None:
 
 
 def grade(
-    file: Annotated[Path, typer.Argument(help="JSONL file of replies: a journal, or lines of your own.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="JSONL file of replies: a journal, or lines of your own.")
+    ],
     task: Annotated[str, typer.Option(help="Task whose problems and pipelines judge them.")],
     out: Annotated[Path, typer.Option(help="Where the rows go: JSONL, one per reply and pipeline.")],
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run.")] = False,

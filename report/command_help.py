@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -9,6 +11,7 @@ from typer.main import get_command
 
 WIDTH = 100
 NAME = "lm-eval-strict"
+BEGIN, END = "<!-- help: begin -->", "<!-- help: end -->"
 
 
 def help_text(app: typer.Typer, command: str) -> str:
@@ -30,3 +33,28 @@ def help_of_all(app: typer.Typer) -> str:
     group: Any = get_command(app)
     parts = [f"### `{NAME} {name}`\n\n```text\n{help_text(app, name)}\n```" for name in group.commands]
     return "\n\n".join(parts) + "\n"
+
+
+def with_help(page: str, help_of_commands: str) -> str:
+    """Return the Markdown ``page`` with the text between the two markers replaced by the commands' help.
+
+    Raises ValueError where a marker is missing.
+    """
+    before, _, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        raise ValueError(f"the page lacks the markers {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n\n{help_of_commands}\n{end}{after}"
+
+
+def main() -> None:
+    """Write the help of all commands into the Markdown files that are named as arguments."""
+    from .cli import build_app
+
+    for path in map(Path, sys.argv[1:]):
+        page = path.read_text(encoding="utf-8")
+        path.write_text(with_help(page, help_of_all(build_app())), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
