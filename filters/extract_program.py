@@ -20,6 +20,7 @@ from .continuation import complete
 from .continued_blocks import join_continued
 from .entry_point import Definition, definition_of, method_binding
 from .markup_text import indented_passage, late_start, strip_tags, without_fences, written_strings
+from .patched_blocks import apply_patches
 from .rows import ExtractedProgram, Truncated
 from .statements import Source, read_source
 from .thinking import cut_thinking
@@ -90,7 +91,7 @@ class _Task:
     def from_chat(self, text: str, depth: int = 0) -> ExtractedProgram:
         """Read a reply that stands for itself."""
         blocks, outside = find_blocks(text)
-        blocks = join_continued(blocks)
+        blocks = apply_patches(join_continued(blocks))
         cut_off = Truncated.LIKELY if blocks and not blocks[-1].closed else Truncated.NO
         sources = [read_source(block.text, open_end=not block.closed) for block in blocks]
         for candidates, rule in self._readings(text, blocks, sources):
