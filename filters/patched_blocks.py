@@ -1,4 +1,4 @@
-"""The blocks of a reply come in; a diff among them goes out as the program that it makes of an earlier one."""
+"""The blocks of a reply come in; a diff among them goes out as the program that it makes of another."""
 
 from __future__ import annotations
 
