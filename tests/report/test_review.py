@@ -278,13 +278,13 @@ def test_the_command_serves_until_interrupted_and_says_where_the_decisions_are(
 ) -> None:
     rows = make_math(1, problems=20)
     path = write(tmp_path / "run.jsonl", rows)
-    code = "from lm_eval_strict.report.cli import main; main()"
-    words = [sys.executable, "-u", "-c", code, "review", str(path)]
+    code = "import typer; from lm_eval_strict.report.cli_review import review; typer.run(review)"
+    words = [sys.executable, "-u", "-c", code, str(path)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         found = re.search(r"at (http://127\.0\.0\.1:(\d+)(/\S+/))", process.stdout.readline())
         assert found is not None
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[2]), timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[2]), timeout=60)
         connection.request(
             "POST", found[3] + "decision", json.dumps({"key": case_key(rows[0]), "decision": "right"})
         )
@@ -292,7 +292,7 @@ def test_the_command_serves_until_interrupted_and_says_where_the_decisions_are(
         connection.close()
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=60) == 0
     assert str(tmp_path / "run.decisions.jsonl") in rest and "1 decisions in" in rest
     assert list(read_decisions(tmp_path / "run.decisions.jsonl")) == [case_key(rows[0])]
 
