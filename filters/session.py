@@ -6,6 +6,7 @@ import atexit
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -89,7 +90,20 @@ def _grade_batch(batch: _Batch) -> None:
     loud = f", {errors} HARNESS ERRORS" if errors else ""
     took = f"{total} replies graded in {time.monotonic() - started:.1f} s{loud}"
     kept = f"replies kept in {batch.journal.path}"
-    print(f"lm-eval-strict: {batch.spec.name}: {took}; {kept}", file=sys.stderr)
+    print(f"lm-eval-strict: {batch.spec.name}: {took}{_copies(batch)}; {kept}", file=sys.stderr)
+
+
+def _copies(batch: _Batch) -> str:
+    """Say for how many problems all samples are one text, as a fixed seed or a cache makes them."""
+    texts: dict[str, list[str | None]] = defaultdict(list)
+    for one in batch.graded:
+        texts[one.reply.key].append(one.reply.text)
+    copied = sum(len(samples) > 1 and len(set(samples)) == 1 for samples in texts.values())
+    if not copied:
+        return ""
+    return (
+        f"; all samples of {copied} of {len(texts)} problems are copies of each other (same seed, or a cache)"
+    )
 
 
 def _how_to_go_on(batch: _Batch) -> str:

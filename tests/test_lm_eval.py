@@ -131,6 +131,17 @@ def test_ten_repeats_report_pass_at_1_and_10() -> None:
     assert (results["pass@1,base"], results["pass@10,base"]) == (0.5, 1.0)
 
 
+@pytest.mark.parametrize(("repeat_differs", "said"), [(True, False), (False, True)])
+def test_samples_that_are_copies_are_said_to_be(
+    capsys: pytest.CaptureFixture[str], repeat_differs: bool, said: bool
+) -> None:
+    def reply(prompt: str, repeat: int) -> str:
+        return f"I cannot. {repeat if repeat_differs else ''}"
+
+    evaluate("humaneval_strict_10", limit=2, model=scripted(reply))
+    assert ("2 of 2 problems are copies of each other" in capsys.readouterr().err) is said
+
+
 @pytest.mark.parametrize("task", ["humaneval_strict", "humaneval_thrice"])
 def test_ranks_give_the_rows_of_one_process(tmp_path: Path, task: str) -> None:
     """Ranks 0 to 3 of 4 over 6 documents: uneven, so lm-eval pads the last document of two ranks."""
