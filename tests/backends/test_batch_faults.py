@@ -184,6 +184,15 @@ def test_a_server_that_times_out_after_taking_a_batch_is_not_sent_a_second(serve
     assert len(server.world.batches) == 1
 
 
+def test_a_lost_batch_that_is_still_being_processed_is_waited_for(server: MessagesServer) -> None:
+    server.world.processing_s = 1.0
+    server.world.faults.create = deque(["drop_after"])
+    lm = backend(server.address, settle_s=0.1)
+    lm.generate_until(instances(PROMPTS))
+    assert each_paid_once(server.world, lm)
+    assert len(server.world.batches) == 1
+
+
 def test_chunks_become_batches_and_every_reply_finds_its_place(server: MessagesServer) -> None:
     server.world.faults.create = deque(["ok", "drop_after", "ok"])
     lm = backend(server.address, batch_requests=5)
