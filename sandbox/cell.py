@@ -95,11 +95,11 @@ class Cell:
     def _memory_bound(self) -> int | None:
         return self._group_limits.memory_mib if self._group_limits is not None else None
 
-    def _live_as_sample(self, run: Callable[[], object], steps: Sequence[lock_in.Step]) -> None:
+    def _live_as_sample(self, run: Callable[[], object], steps: Sequence[syscalls.Step]) -> None:
         status = _SETUP_FAULT_STATUS
         try:
             try:
-                lock_in.take(steps)
+                syscalls.take(steps)
             except BaseException as error:
                 text = f"{type(error).__name__}: {error}".encode()[:_FAULT_BYTES]
                 self._faults[: len(text)] = text

@@ -6,17 +6,16 @@ written to costs a fault, and a page is written to by looking at a Python object
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import privileges, rlimits, seccomp, syscalls
 from .layers import Layer
 from .records import Isolation, Limits
 
-Step = tuple[str, Callable[..., object], tuple[object, ...]]
+_FIRST_PROCESS = 1  # every sample's own process id, as it sees it in its own PID namespace
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def mapped_mib(walls: Walls) -> int:
 
 
 class LockIn:
-    """The steps of one worker's samples: ``prepare`` before the fork, ``take`` after it."""
+    """The steps of one worker's samples: listed before the fork, taken with ``syscalls.take`` after it."""
 
     def __init__(self, walls: Walls) -> None:
         import resource  # absent on Windows; loaded here, once, and not in every sample
@@ -61,71 +60,46 @@ class LockIn:
         self._walls = walls
         self._setrlimit = resource.setrlimit
         self._streams_lead_nowhere = all(_is_null(fd, walls.null) for fd in range(3))
-        self._rights = [] if walls.level is Isolation.NONE else self._give_up_rights()
-        self._death: list[Step] = []
-        if walls.has(Layer.DEATH_WITH_PARENT):
-            call = syscalls.prepared_prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
-            self._death = [("prctl(PR_SET_PDEATHSIG)", *call)]
-        self._filter = self._load_filter()
+        self._rights = self._steps_of_rights()
+        self._filter = seccomp.Filter(walls.filter) if walls.filter is not None else None
 
-    def _give_up_rights(self) -> list[Step]:
+    def _steps_of_rights(self) -> list[syscalls.Step]:
+        """List the steps that are the same for all samples: user, death, capabilities, Landlock."""
         walls = self._walls
-        steps: list[Step] = []
+        steps: list[syscalls.Step] = []
         if walls.user is not None and walls.has(Layer.OWN_UID):
-            steps.append(("setresuid", privileges.become, (walls.user,)))
-        return steps
-
-    def _load_filter(self) -> list[Step]:
-        walls = self._walls
-        steps: list[Step] = []
+            steps += privileges.steps_to_become(walls.user)
+        if walls.has(Layer.DEATH_WITH_PARENT):
+            # After the change of user, which clears it.
+            call = syscalls.prepared_prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+            steps.append(("prctl(PR_SET_PDEATHSIG)", *call))
         if walls.level is Isolation.NONE:
             return steps
         if walls.has(Layer.NO_CAPABILITIES):
-            steps.append(("capset", *privileges.prepared_drop()))
+            steps.append(privileges.step_to_drop())
         if walls.rules is not None and walls.has(Layer.LANDLOCK):
             call = syscalls.prepared("landlock_restrict_self", walls.rules, 0)
             steps.append(("landlock_restrict_self", *call))
         return steps
 
-    def prepare(self, keep_fds: Sequence[int], limits: Limits) -> list[Step]:
-        """List what the next sample has to do. The order matters: a step needs rights that a later one takes.
+    def prepare(self, keep_fds: Sequence[int], limits: Limits) -> list[syscalls.Step]:
+        """List what the next sample does; the order matters: a step needs rights that a later one takes.
 
         ``keep_fds`` stay open; the standard streams lead nowhere unless they are kept.
         """
         walls = self._walls
-        steps: list[Step] = []
+        steps: list[syscalls.Step] = []
         if not self._streams_lead_nowhere:
             steps += [("dup2", os.dup2, (walls.null, fd)) for fd in {0, 1, 2}.difference(keep_fds)]
         if walls.has(Layer.RLIMITS):
             bounds = rlimits.for_sample(limits, walls.opened, mapped_mib(walls))
             steps += [("setrlimit", self._setrlimit, bound) for bound in bounds]
-        # The change of user clears the signal of death, so that comes after it.
-        steps += [*self._rights, *self._death, *self._filter]
+        steps += self._rights
         if walls.has(Layer.CLOSED_DESCRIPTORS):
-            spans = syscalls.spans_but({0, 1, 2, *keep_fds})
-            steps += [("close_range", syscalls.close_span, span) for span in spans]
-        if walls.filter is not None:
-            steps.append(self._seccomp_step(walls.filter))
+            steps += syscalls.steps_to_close_all_but({0, 1, 2, *keep_fds})
+        if self._filter is not None:
+            steps += self._filter.steps(_FIRST_PROCESS if walls.clone_flags() else None)
         return steps
-
-    def _seccomp_step(self, code: bytes) -> Step:
-        if self._walls.clone_flags():
-            first = 1  # as every sample sees its own process id there
-            return ("seccomp", *seccomp.prepared(code, first))
-        return ("seccomp", _load_for_this_process, (code,))
-
-
-def take(steps: Sequence[Step]) -> None:
-    """Put this process behind the walls; raise OSError naming the step that the kernel refused."""
-    for name, function, arguments in steps:
-        result = function(*arguments)
-        if type(result) is int and result < 0:
-            number = ctypes.get_errno()
-            raise OSError(number, f"{name}: {os.strerror(number)}")
-
-
-def _load_for_this_process(code: bytes) -> None:
-    seccomp.load(code, os.getpid())
 
 
 def _is_null(fd: int, null: int) -> bool:

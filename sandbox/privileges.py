@@ -60,29 +60,32 @@ def leave_groups() -> None:
 
 def become(user: User) -> None:
     """Become another user; with root's eye on files where ``file_uid`` says so."""
-    uid = user.uid
-    if user.file_uid != uid:
-        syscalls.prctl(syscalls.PR_SET_KEEPCAPS, 1)
-    os.setresgid(uid, uid, uid)
-    os.setresuid(uid, uid, uid)
-    if user.file_uid != uid:
-        _set_capabilities(1 << _CAP_SETUID)
-        syscalls.set_file_uid(user.file_uid)
-        syscalls.prctl(syscalls.PR_SET_KEEPCAPS, 0)
+    syscalls.take(steps_to_become(user))
 
 
-def prepared_drop() -> tuple[Callable[..., int], tuple[object, ...]]:
+def steps_to_become(user: User) -> list[syscalls.Step]:
+    """List the calls that ``become`` makes, ready to be made."""
+    ids = (user.uid, user.uid, user.uid)
+    change: list[syscalls.Step] = [("setresgid", os.setresgid, ids), ("setresuid", os.setresuid, ids)]
+    if user.file_uid == user.uid:
+        return change
+    keep = syscalls.prepared_prctl(syscalls.PR_SET_KEEPCAPS, 1)
+    forget = syscalls.prepared_prctl(syscalls.PR_SET_KEEPCAPS, 0)
+    return [
+        ("prctl(PR_SET_KEEPCAPS)", *keep),
+        *change,
+        ("capset", *_prepared_capabilities(1 << _CAP_SETUID)),
+        ("setfsuid", *syscalls.prepared_file_uid(user.file_uid)),
+        ("prctl(PR_SET_KEEPCAPS)", *forget),
+    ]
+
+
+def step_to_drop() -> syscalls.Step:
     """Return the call that gives up every capability, ready to be made."""
-    return _prepared_capabilities(0)
+    return ("capset", *_prepared_capabilities(0))
 
 
-def _prepared_capabilities(low: int) -> tuple[Callable[..., int], tuple[object, ...]]:
+def _prepared_capabilities(low: int) -> tuple[Callable[..., object], tuple[object, ...]]:
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     data = (ctypes.c_uint32 * 6)(low, low, 0, 0, 0, 0)
     return syscalls.prepared("capset", header, data)
-
-
-def _set_capabilities(low: int) -> None:
-    function, arguments = _prepared_capabilities(low)
-    if function(*arguments) < 0:
-        raise PermissionError(ctypes.get_errno(), "capset: not permitted")

@@ -11,7 +11,7 @@ import ctypes
 import functools
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from . import syscalls
 from .call_numbers import call_numbers
@@ -139,24 +139,34 @@ def _tree(spans: list[tuple[int, _Code]]) -> _Code:
 
 
 class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
+    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_void_p))
 
 
-def prepared(code: bytes, own_pid: int) -> tuple[Callable[..., int], tuple[object, ...]]:
-    """Return the call that puts its process under the filter for ever, ready to be made.
+class Filter:
+    """A filter ready to be loaded; only the process id is still to be written into it.
 
-    It needs no-new-privileges set. ``own_pid`` is the process's id as it sees it itself: signals go to
-    nobody else.
+    It needs no-new-privileges set, and stays for ever. The process id is the one that the process sees
+    itself: signals go to nobody else.
     """
-    code = code.replace(struct.pack("=I", _OWN_PID), struct.pack("=I", own_pid))
-    program = _Program(len(code) // 8, code)
-    set_mode_filter = 1
-    return syscalls.prepared("seccomp", set_mode_filter, 0, ctypes.byref(program))
 
+    def __init__(self, code: bytes) -> None:
+        self._code = ctypes.create_string_buffer(code, len(code))
+        places = range(0, len(code), 8)
+        marks = [at + 4 for at in places if code[at + 4 : at + 8] == struct.pack("=I", _OWN_PID)]
+        self._own_pids = [ctypes.c_uint32.from_buffer(self._code, at) for at in marks]
+        self._program = _Program(len(code) // 8, ctypes.cast(self._code, ctypes.c_void_p))
+        set_mode_filter = 1
+        self._call = syscalls.prepared("seccomp", set_mode_filter, 0, ctypes.byref(self._program))
 
-def load(code: bytes, own_pid: int) -> None:
-    """Put this process under the filter for ever, as ``prepared`` says."""
-    function, arguments = prepared(code, own_pid)
-    if function(*arguments) < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"seccomp: {os.strerror(number)}")
+    def steps(self, own_pid: int | None) -> list[syscalls.Step]:
+        """List the calls that load it; ``own_pid`` is None where only the process itself can know it."""
+        steps: list[syscalls.Step] = [("seccomp", *self._call)]
+        if own_pid is None:
+            return [("own pid", self._write_own_pid, ()), *steps]
+        self._write_own_pid(own_pid)
+        return steps
+
+    def _write_own_pid(self, own_pid: int | None = None) -> None:
+        pid = os.getpid() if own_pid is None else own_pid
+        for place in self._own_pids:
+            place.value = pid

@@ -6,7 +6,7 @@ import ctypes
 import functools
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .call_numbers import call_numbers
 
@@ -30,6 +30,9 @@ MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
+
+_LAST_DESCRIPTOR = 0x7FFFFFFE
+_MANY_DESCRIPTORS = 65536  # more than any limit that a worker is under
 
 PR_SET_PDEATHSIG = 1
 PR_GET_PDEATHSIG = 2
@@ -56,6 +59,18 @@ def _checked(result: int, name: str) -> int:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
     return result
+
+
+Step = tuple[str, Callable[..., object], tuple[object, ...]]
+
+
+def take(steps: Sequence[Step]) -> None:
+    """Make prepared calls one after the other; raise OSError naming the one that the kernel refused."""
+    for name, function, arguments in steps:
+        result = function(*arguments)
+        if type(result) is int and result < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
 def prepared(name: str, *arguments: object) -> tuple[Callable[..., int], tuple[object, ...]]:
@@ -92,11 +107,12 @@ def death_signal() -> int:
     return value.value
 
 
-def set_file_uid(uid: int) -> None:
-    """Open files as ``uid`` from now on; the call itself reports no failure, so it is asked back."""
-    _libc().setfsuid(ctypes.c_uint(uid))
-    if _libc().setfsuid(ctypes.c_uint(0xFFFFFFFF)) != uid:
-        raise PermissionError(1, "setfsuid: not permitted")
+def prepared_file_uid(uid: int) -> tuple[Callable[..., int], tuple[object, ...]]:
+    """Return the call that makes files be opened as ``uid``; it answers with the former one, never an error.
+
+    What follows in a sample shows a failure: it could not open its own working folder.
+    """
+    return _libc().setfsuid, (ctypes.c_uint(uid),)
 
 
 def unshare(flags: int) -> None:
@@ -123,23 +139,26 @@ def set_hostname(name: str) -> None:
     _checked(_libc().sethostname(encoded, ctypes.c_size_t(len(encoded))), "sethostname")
 
 
-def spans_but(keep: set[int]) -> list[tuple[int, int]]:
-    """List the spans of descriptors between those of ``keep``, first and last of each."""
-    spans = []
+def steps_to_close_all_but(keep: set[int]) -> list[Step]:
+    """List the calls that close every descriptor but those of ``keep``, ready to be made."""
+    steps: list[Step] = []
     low = 0
-    for fd in sorted(keep):
-        if fd > low:
-            spans.append((low, fd - 1))
+    for fd in [*sorted(keep), _LAST_DESCRIPTOR + 1]:
+        if fd > low and _has_close_range():
+            steps.append(("close_range", *prepared("close_range", low, fd - 1, 0)))
+        elif fd > low:
+            steps.append(("close", os.closerange, (low, min(fd, _MANY_DESCRIPTORS))))
         low = fd + 1
-    return [*spans, (low, 0x7FFFFFFF)]
+    return steps
 
 
-def close_span(first: int, last: int) -> None:
-    """Close all descriptors from ``first`` to ``last``."""
+@functools.lru_cache(maxsize=1)
+def _has_close_range() -> bool:
     try:
-        syscall("close_range", first, last, 0)
-    except OSError:  # kernels before 5.9
-        os.closerange(first, min(last, 65536) + 1)
+        syscall("close_range", _LAST_DESCRIPTOR, _LAST_DESCRIPTOR, 0)
+    except OSError:  # a kernel before 5.9
+        return False
+    return True
 
 
 @functools.lru_cache(maxsize=1)

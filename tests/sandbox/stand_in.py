@@ -105,7 +105,7 @@ def main(argument: str) -> None:
         privileges.become(privileges.User(machine.uid, machine.uid))
     if machine.calls:
         syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
-        seccomp.load(_refusing(machine), 0)
+        syscalls.take(seccomp.Filter(_refusing(machine)).steps(0))
     call = [fresh_process.PACKAGE, package, path, request["module"], request["function"], request["value"]]
     os.chdir("/")
     os.execve(python, [python, "-I", "-S", "-c", fresh_process.BOOT, json.dumps(call)], environment)
