@@ -21,7 +21,8 @@ from . import syscalls
 WORK = "/var/tmp"
 _PACKAGES = "/usr/lib/packages"
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-MASKED = frozenset({"site-packages", "dist-packages"})
+# Installed packages, and what of the standard library is no library: its tests, a packed pip, an editor.
+MASKED = frozenset({"site-packages", "dist-packages", "test", "ensurepip", "idlelib"})
 _LIBRARY_ROOTS = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 _PASSWD = "nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
 # statvfs flag -> mount flag: a remount may only add to what the host has set.
