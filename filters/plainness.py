@@ -57,7 +57,8 @@ _REJECTED = re.compile(
 )
 _REJECTING = re.compile(
     r"\b(?:reject(?:ing)?|discard(?:ing)?|ignor(?:e|ing)|exclud(?:e|ing)|except(?: for)?|rather than"
-    r"|instead of|not)[\s$(*]*$",
+    r"|instead of|not|the (?:square root|cube root|square|cube|half|sum|difference|product|quotient"
+    r"|reciprocal|negative|opposite|logarithm) of)[\s$(*]*$",
     re.IGNORECASE,
 )
 _MODAL = re.compile(

@@ -11,7 +11,7 @@ from .sentences import mask_math
 
 _TAIL = 3000
 _MIN_ROUNDS = 4
-_FEW_WORDS = 3
+_FEW_WORDS, _MANY_WORDS = 3, 10
 # More commas than this in the last line, and a list has run away.
 _MAX_LIST = 60
 _OPEN_END = re.compile(
@@ -69,9 +69,11 @@ def _runs_out(tail: str, last_line: str) -> bool:
         masked = mask_math(last_line)
         return sum(map(masked.count, "([")) > sum(map(masked.count, ")]"))
     stops = list(_STOP.finditer(tail))
-    if len(stops) < 2 or (last_line.lstrip()[:1] in tuple("|-*•>") and ":" in last_line):
+    if len(stops) < 2 and (len(last_line.split()) < _MANY_WORDS or _STARTS_A_STEP.match(last_line)):
         return False
-    fragment = tail[stops[-1].end() :].strip()
+    if last_line.lstrip()[:1] in tuple("|-*•>") and ":" in last_line:
+        return False
+    fragment = tail[stops[-1].end() if stops else 0 :].strip()
     if "\n" in fragment or len(fragment) >= len(last_line.strip()):
         return len(last_line.split()) > _FEW_WORDS or _STARTS_A_STEP.match(last_line) is not None
     return True
