@@ -120,7 +120,7 @@ def _kept_rows(spec: TaskSpec, path: Path, resume: bool) -> dict[int, list[Row]]
         if any(row["task_digest"] != spec.digest for row in entry["rows"]):
             raise Unfinished(f"{path} holds rows of another task or version: remove it")
         if all(row["verdict"] != CodeVerdict.HARNESS_ERROR.value for row in entry["rows"]):
-            kept[entry["index"]] = entry["rows"]
+            kept[entry["index"]] = [Row(row) for row in entry["rows"]]
     os.truncate(path, sound)
     return kept
 
@@ -151,15 +151,15 @@ def _write_in_order(
 
 def _bad_rows(spec: TaskSpec, bad: BadLine) -> list[Row]:
     return [
-        {
-            "id": bad.id,
-            "task": spec.name,
-            "version": spec.version,
-            "task_digest": spec.digest,
-            "pipeline": pipeline,
-            "verdict": CodeVerdict.NOT_GRADED.value,
-            "detail": f"bad line: {bad.why}",
-            "line": bad.number,
-        }
+        Row(
+            id=bad.id,
+            task=spec.name,
+            version=spec.version,
+            task_digest=spec.digest,
+            pipeline=pipeline,
+            verdict=CodeVerdict.NOT_GRADED.value,
+            detail=f"bad line: {bad.why}",
+            line=bad.number,
+        )
         for pipeline in spec.pipelines
     ]

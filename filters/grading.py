@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,7 +15,13 @@ from .rows import ExtractedAnswer, ExtractedProgram, Judgement, MathVerdict
 from .task_spec import TaskSpec
 from .versions import off_lock
 
-Row = dict[str, Any]
+
+class Row(dict[str, Any]):
+    """A row; its text is JSON, for lm-eval writes the ``str`` of what a filter returned into its files."""
+
+    def __str__(self) -> str:
+        return json.dumps(self)
+
 
 MATH_CHUNK = 500
 """How many answers go to the graders at a time: what a kill can lose."""
@@ -38,7 +45,7 @@ def extract(spec: TaskSpec, reply: Reply, *, isolation: Isolation = Isolation.FU
         extra = {"answer": found.answer, "rule": found.rule}
     truncated = (reply.truncated or found.truncated).value
     rows = {
-        pipeline: _open_row(spec, reply, pipeline, isolation) | extra | {"truncated": truncated}
+        pipeline: Row(_open_row(spec, reply, pipeline, isolation) | extra | {"truncated": truncated})
         for pipeline in spec.pipelines
     }
     return Graded(reply, found, rows)
@@ -85,10 +92,10 @@ def _answer(spec: TaskSpec, reply: Reply) -> ExtractedAnswer:
     return extract_answer(reply.text, mode=reply.mode or spec.mode)
 
 
-def _open_row(spec: TaskSpec, reply: Reply, pipeline: str, isolation: Isolation) -> Row:
+def _open_row(spec: TaskSpec, reply: Reply, pipeline: str, isolation: Isolation) -> dict[str, Any]:
     problem = load_problems(spec.dataset).by_key.get(reply.key) if reply.key else None
     key_name = "task_id" if spec.kind == "code" else "unique_id"
-    row: Row = {
+    row: dict[str, Any] = {
         "id": reply.id,
         "task": spec.name,
         "version": spec.version,
@@ -138,7 +145,7 @@ def _grade_code(
         _mark_harness_errors(graded, error)
 
 
-def _code_fields(suite: SuiteResult, result: ExamResult) -> Row:
+def _code_fields(suite: SuiteResult, result: ExamResult) -> dict[str, Any]:
     return {
         "verdict": suite.verdict.value,
         "suite": suite.suite.value,
@@ -176,7 +183,7 @@ def _grade_math(
                 on_done(number)
 
 
-def _math_fields(judgement: Judgement) -> Row:
+def _math_fields(judgement: Judgement) -> dict[str, Any]:
     fields = asdict(judgement)
     otherwise = judgement.verdict_otherwise
     return fields | {

@@ -71,7 +71,7 @@ class Sessions:
         if batch is None:
             return
         if batch.settings.grade_later:
-            atexit.register(print, f"lm-eval-strict: not graded; {_how_to_go_on(batch)}", file=sys.stderr)
+            atexit.register(_say, f"lm-eval-strict: not graded; {_how_to_go_on(batch)}")
         else:
             _grade_batch(batch)
 
@@ -90,7 +90,11 @@ def _grade_batch(batch: _Batch) -> None:
     loud = f", {errors} HARNESS ERRORS" if errors else ""
     took = f"{total} replies graded in {time.monotonic() - started:.1f} s{loud}"
     kept = f"replies kept in {batch.journal.path}"
-    print(f"lm-eval-strict: {batch.spec.name}: {took}{_copies(batch)}; {kept}", file=sys.stderr)
+    _say(f"lm-eval-strict: {batch.spec.name}: {took}{_copies(batch)}; {kept}")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def _copies(batch: _Batch) -> str:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .faults import UsageFault
+
+if TYPE_CHECKING:
+    from lm_eval_strict.filters.read_replies import BadLine
+    from lm_eval_strict.filters.replies import Reply
+    from lm_eval_strict.filters.task_spec import TaskSpec
+    from lm_eval_strict.sandbox.records import Isolation
 
 
 def register(app: typer.Typer) -> None:
@@ -29,28 +36,51 @@ def grade(
     ] = None,
 ) -> None:
     """Grade a file without a model; each line has task_id (or gold) and one of reply, program, answer."""
-    from lm_eval_strict.filters import grade_file as grading
-    from lm_eval_strict.filters.progress import progress_bar
+    from lm_eval_strict.filters.grade_file import read_file
+    from lm_eval_strict.filters.problems import DataUnavailable
 
-    spec, level = checked_task(task, isolation)
+    spec, level = checked_task(task, isolation, needs_data=False)
     if not file.is_file():
         raise UsageFault(f"no file {str(file)!r} to grade")
-    inputs = grading.read_file(file, spec)
+    try:
+        inputs = read_file(file, spec)
+    except DataUnavailable as missing:
+        raise UsageFault(str(missing)) from None
     if not inputs:
         raise UsageFault(f"{str(file)!r} holds nothing to grade: expected one JSON object a line")
+    again = f"lm-eval-strict grade --task {task} {file} --out {out} --resume"
+    errors = grade_inputs(spec, level, inputs, out, resume=resume, workers=workers, again=again)
+    raise typer.Exit(1 if errors else 0)
+
+
+def grade_inputs(
+    spec: TaskSpec,
+    level: Isolation,
+    inputs: Sequence[Reply | BadLine],
+    out: Path,
+    *,
+    resume: bool,
+    workers: int | None,
+    again: str,
+) -> int:
+    """Grade ``inputs`` into ``out`` with progress and a summary; return how many met an error of ours.
+
+    ``again`` is the command that goes on after Ctrl-C. Raises ``UsageFault`` where rows of an unfinished run
+    are in the way.
+    """
+    from lm_eval_strict.filters.grade_file import Unfinished, grade_file, partial_path
+    from lm_eval_strict.filters.progress import progress_bar
+
     try:
         with progress_bar(len(inputs), f"grading {spec.name}") as bar:
-            summary = grading.grade_file(
+            summary = grade_file(
                 spec, inputs, out, resume=resume, isolation=level, workers=workers, on_done=bar.update
             )
-    except grading.Unfinished as unfinished:
+    except Unfinished as unfinished:
         raise UsageFault(str(unfinished)) from None
     except KeyboardInterrupt:
-        print(
-            f"\nlm-eval-strict: interrupted; rows so far are kept in {grading.partial_path(out)}\n"
-            f"lm-eval-strict grade --task {task} {file} --out {out} --resume",
-            file=sys.stderr,
-        )
+        kept = f"lm-eval-strict: interrupted; rows so far are kept in {partial_path(out)}"
+        print(f"\n{kept}\n{again}", file=sys.stderr)
         raise typer.Exit(130) from None
     for bad in summary.bad_lines:
         print(f"lm-eval-strict: not graded: {bad.why}", file=sys.stderr)
@@ -59,18 +89,21 @@ def grade(
         f"before, {len(summary.bad_lines)} bad lines, {summary.harness_errors} harness errors; rows in {out}",
         file=sys.stderr,
     )
-    raise typer.Exit(1 if summary.harness_errors else 0)
+    return summary.harness_errors
 
 
-def checked_task(task: str, isolation: str | None):  # type: ignore[no-untyped-def]
-    """Return the task and the isolation level that the user named, after the preflight."""
+def checked_task(task: str, isolation: str | None, *, needs_data: bool = True) -> tuple[TaskSpec, Isolation]:
+    """Return the task and the isolation level that the user named, after the preflight.
+
+    ``needs_data`` False leaves a math task's problems unread: each line may bring a gold of its own.
+    """
     from lm_eval_strict.filters.preflight import PreflightFailure, check, read_settings
     from lm_eval_strict.filters.task_spec import UnknownTask, read_task
 
     try:
         spec = read_task(task)
         settings = read_settings(isolation)
-        check(spec, settings)
+        check(spec, settings, needs_data=needs_data or spec.kind == "code")
     except (UnknownTask, PreflightFailure) as failure:
         raise UsageFault(str(failure)) from None
     return spec, settings.isolation

@@ -49,37 +49,16 @@ def regrade(
 
     Where the files have verdicts already, the old and the new are compared, paired on the same replies.
     """
-    from lm_eval_strict.filters import grade_file as grading
-    from lm_eval_strict.filters.progress import progress_bar
-
-    from .cli_grade import checked_task
+    from .cli_grade import checked_task, grade_inputs
 
     sources = _sources(files, task)
     spec, level = checked_task(task or _stated(sources), isolation)
     inputs = _inputs(sources, spec)
-    try:
-        with progress_bar(len(inputs), f"grading {spec.name}") as bar:
-            summary = grading.grade_file(
-                spec, inputs, out, resume=resume, isolation=level, workers=workers, on_done=bar.update
-            )
-    except grading.Unfinished as unfinished:
-        raise UsageFault(str(unfinished)) from None
-    except KeyboardInterrupt:
-        again = " ".join(str(file) for file in files)
-        print(
-            f"\nlm-eval-strict: interrupted; rows so far are kept in {grading.partial_path(out)}\n"
-            f"lm-eval-strict regrade {again} --task {spec.frozen_name} --out {out} --resume",
-            file=sys.stderr,
-        )
-        raise typer.Exit(130) from None
-    print(
-        f"lm-eval-strict: {spec.name} {spec.version}: {summary.replies} inputs, "
-        f"{summary.continued} from before, {len(summary.bad_lines)} not gradable, "
-        f"{summary.harness_errors} harness errors; rows in {out}",
-        file=sys.stderr,
-    )
+    named = " ".join(str(file) for file in files)
+    again = f"lm-eval-strict regrade {named} --task {spec.frozen_name} --out {out} --resume"
+    errors = grade_inputs(spec, level, inputs, out, resume=resume, workers=workers, again=again)
     _compare(sources, out, spec.name)
-    raise typer.Exit(1 if summary.harness_errors else 0)
+    raise typer.Exit(1 if errors else 0)
 
 
 def _sources(files: Sequence[Path], task: str) -> list[Source]:

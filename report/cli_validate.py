@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from lm_eval_strict.filters.validate import Check
 
 DEFAULT_TASKS = ["humaneval_strict", "humaneval_plus_strict", "math500_strict"]
 
@@ -28,7 +31,6 @@ def validate(
 ) -> None:
     """Check that references pass, stubs fail, and golds are right against themselves."""
     from lm_eval_strict.filters.progress import progress_bar
-    from lm_eval_strict.filters.validate import Check
     from lm_eval_strict.filters.validate import validate as checks_of
 
     from .cli_grade import checked_task
@@ -49,7 +51,7 @@ def validate(
     raise typer.Exit(1 if any(check.broken for check in checks) else 0)
 
 
-def _print_table(checks) -> None:  # type: ignore[no-untyped-def]
+def _print_table(checks: list[Check]) -> None:
     from rich.console import Console
     from rich.table import Table
 

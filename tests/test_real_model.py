@@ -55,7 +55,7 @@ def evaluate(model: str, model_args: str, problems: tuple[int, ...], out: Path, 
     assert ran.returncode == 0, ran.stderr[-3000:]
     assert "|humaneval_strict|1.0.0  |base  |     0|pass@1" in ran.stdout
     lines = [json.loads(line) for line in next(out.rglob("samples_*.jsonl")).open()]
-    return [line["filtered_resps"][0][0] for line in lines]
+    return [json.loads(line["filtered_resps"][0][0]) for line in lines]
 
 
 def test_hugging_face_model_solves_problems_through_stock_lm_eval(model_folder: Path, tmp_path: Path) -> None:

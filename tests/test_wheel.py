@@ -80,7 +80,7 @@ def test_lm_eval_console_script_runs_from_another_folder(installed: Path, tmp_pa
     results = json.loads(next((tmp_path / "out").rglob("results_*.json")).read_text())
     assert results["results"]["humaneval_strict"]["pass@1,base"] == 0.0
     rows = [json.loads(line) for line in next((tmp_path / "out").rglob("samples_*.jsonl")).open()]
-    assert {row["filtered_resps"][0][0]["verdict"] for row in rows} <= {
+    assert {json.loads(row["filtered_resps"][0][0])["verdict"] for row in rows} <= {
         "no_program",
         "syntax_error",
         "no_entry_point",
