@@ -1,8 +1,9 @@
 """Two trees in, whether they are the same function of their variables out.
 
-Numbers are compared exactly where both are fractions, and to ``WORKING_DIGITS`` digits, in doubt to
-``MANY_DIGITS``, where one is not. Expressions are compared at fixed points: positive and negative fractions
-and whole numbers. A rational function that vanishes at so many unrelated points vanishes everywhere.
+Numbers are compared exactly where both are fractions; where one is not, a difference shows in
+``WORKING_DIGITS`` digits and equality must hold in ``MANY_DIGITS``. Expressions are compared at fixed points:
+positive and negative fractions and whole numbers. A rational function that vanishes at so many unrelated
+points vanishes everywhere.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _equal_at(answer: Node, gold: Node, point: Any, found: Any, expected: Any) -
     if isinstance(found, Fraction) and isinstance(expected, Fraction):
         return found == expected
     verdict = close(found, expected, WORKING_DIGITS)
-    if verdict is not None:
+    if verdict is False or (verdict and point):
         return verdict
     found, expected = _cached_value(answer, point, MANY_DIGITS), _cached_value(gold, point, MANY_DIGITS)
     return bool(close(found, expected, MANY_DIGITS))
