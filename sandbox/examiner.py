@@ -79,7 +79,7 @@ class Examiner:
             output_kib=given.output_kib,
             file_mib=given.file_mib,
         )
-        max_bytes = max(given.output_kib * 1024, calls.max_answer_bytes() if calls else 0)
+        max_bytes = max(given.output_kib * 1024, calls.max_answer_bytes if calls else 0)
         return SampleRun(
             self.control,
             submission.program,
@@ -158,12 +158,8 @@ class Examiner:
 
 
 def _end_of(sample: SampleRun, complete: bool) -> End:
-    """Give the sample's end: a whole run ends by itself, one that has lost is stopped, a silent one gets a
-    moment.
-    """
-    if complete or sample.end is not None:
-        return sample.wait_end()
-    return sample.finish()
+    """Give the sample's end: one whose answers are over ends by itself, one that has lost is stopped."""
+    return sample.settle() if complete or sample.closed else sample.finish()
 
 
 def _renamed(result: SuiteResult, suite: Suite) -> SuiteResult:

@@ -118,7 +118,7 @@ def judge_live(
     def answer(index: int, arguments: bytes) -> bytes:
         frame = sample.ask(arguments)
         if frame is None:
-            raise Decided(failure_of_end(sample.wait_end()))
+            raise Decided(failure_of_end(sample.settle()))
         return frame
 
     return _judge(exam, Proxy(answer), named, suite, len(calls.arguments) if calls else 0, calls)

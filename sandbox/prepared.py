@@ -6,6 +6,7 @@ calls: a right program's whole answer is then one comparison of bytes, and nothi
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import marshal
 import os
@@ -58,8 +59,9 @@ class Calls:
         """Say which call's frame holds byte ``position`` of the stream."""
         return bisect_right(self.ends, position)
 
+    @functools.cached_property
     def max_answer_bytes(self) -> int:
-        """Bound what one answer may be: twice the largest expected one, 1 MiB at the least."""
+        """The bound on one answer: twice the largest expected one, 1 MiB at the least."""
         sizes = [b - a for a, b in zip([0, *self.ends], self.ends, strict=False)]
         return max([MIN_ANSWER_BYTES, *(2 * size for size in sizes)])
 
