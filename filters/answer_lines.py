@@ -49,7 +49,8 @@ _REVERSE = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_OF = re.compile(
-    r"(?<![^\W_])(?:(?:final )?answer of|final answer|उत्तर|উত্তর|cevap|yanıt|คำตอบ) (?=[$\\\d(\-−*√])",
+    r"(?<![^\W_])(?:(?:final )?answer(?: of|['’]s)|final answer|उत्तर|উত্তর|cevap|yanıt"
+    r"|คำตอบ) (?=[$\\\d(\-−*√])",
     re.IGNORECASE,
 )
 

@@ -70,7 +70,7 @@ INTENTION = (
     r"|this (?:problem|question) (?:is about|involves|concerns)|(?:the )?(?:problem|question) (?:asks"
     r"|wants|says|states|is asking)|(?:first|next|now|then),? (?:we |i )?(?:need|have to|must|let)\b|(?:is"
     r"|are) (?:asked|given|required) to|(?:it )?remains to|our (?:goal|task|aim|job) is|suppose\b|assume\b"
-    r"|^consider\b|^(?:find|evaluate|compute|calculate|determine|solve|simplify|prove|show)\b))"
+    r"|^consider\b|^(?:find|evaluate|compute|calculate|determine|solve|simplify|prove|show)\b(?![:：])))"
 )
 REFUSAL = (
     r"(?:(?:we|i|you) (?:cannot|can't|can not|are unable to|am unable to) (?:find|determine|compute"

@@ -43,6 +43,7 @@ _LETTER_COMMANDS = re.compile(
     r"\\(?:theta|alpha|beta|gamma|delta|phi|varphi|lambda|omega|rho|sigma|mu|epsilon|varepsilon|psi|tau"
     r"|ell)(?![A-Za-z])"
 )
+_POLYNOMIAL = re.compile(r"(?:[\d\sA-Za-z+\-−*/^{}().,²³]|\\(?:cdot|times|left|right|,|;|!| ))*")
 _ANY_COMMAND = re.compile(r"\\[A-Za-z]+")
 
 
@@ -187,7 +188,9 @@ def _is_equation(left: str, right: str) -> bool:
     if _WORDS.search(left) or _APPLICATION.match(left):
         return False
     letters = _letters(left)
-    if not letters or re.search(r"\\(?:[dt]?frac|sqrt|sum|prod|binom|int|lim)", left):
+    if not letters:
+        return False
+    if not _POLYNOMIAL.fullmatch(left):
         return False
     if "(" in left and _letters(right) and len(left) > len(right):
         # An identity that ends in the simpler side: "(x+3)(2x-6) = 2x^2 - 18".

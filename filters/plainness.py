@@ -65,6 +65,11 @@ _MODAL = re.compile(
     r"\b(?:will|would|can|could|must|should|did|does)(?: have)?(?: to)? [a-z]+\s*(?:about |exactly "
     r"|up to )?[$(*]*$"
 )
+_IS_THE = re.compile(
+    r"[\s$)]*(?:is|are|was|were) the (?:only|smallest|largest|least|greatest|desired|required|correct"
+    r"|final|total|maximum|minimum|number|value|result)\b",
+    re.IGNORECASE,
+)
 _OWN_RELATION = re.compile(r"[A-Za-z\d)}]\s*(?:=|∈|\\in\b)\s*\S")
 
 
@@ -72,7 +77,7 @@ def rate(sentence: str, candidates: Sequence[Candidate], number: int) -> int:
     """Rate how plainly the words around candidate ``number`` state it as the sentence's result."""
     found = candidates[number]
     before = sentence[max(0, found.start - 60, candidates[number - 1].end if number else 0) : found.start]
-    if _THERE.search(before):
+    if _THERE.search(before) or _IS_THE.match(sentence, found.end):
         return STATED
     if _STATES.search(before):
         return STATED

@@ -72,7 +72,7 @@ def _trim_once(answer: str) -> str:
     for opener, closer in _PAIRS:
         if _wraps(answer, opener, closer):
             return answer[len(opener) : len(answer) - len(closer)]
-    for mark in ("**", "__", "`", "$$"):
+    for mark in ("**", "__", "`", "$$", '"', "”"):
         if answer.count(mark) == 1 and (answer.startswith(mark) or answer.endswith(mark)):
             return answer.replace(mark, "", 1)
     if answer.count("$") - answer.count(r"\$") == 1 and (answer[-1:] == "$" or answer[:1] == "$"):

@@ -70,9 +70,9 @@ def test_any_heap_of_markup_ends_with_a_record(pieces: list[str], mode: str) -> 
     assert (found.answer is None) == (found.rule == "none")
 
 
-_TALK = """so therefore the answer value is are equals not 12 $x$ $x=3$ 3/4 and or , . ? : which gives since because
-when we need to find there no solution Evelyn would earn most note check **7** `5` (B) option square root of about
-5 cm 1st 2:30 p.m. - | \\ %"""
+_TALK = """so therefore the answer value is are equals not 12 $x$ $x=3$ 3/4 and or , . ? : which gives since
+because when we need to find there no solution Evelyn would earn most note check **7** `5` (B) option square
+root of about 5 cm 1st 2:30 p.m. - | \\ %"""
 WORDS = [*_TALK.split(), "\n", "\n\n"]
 
 
