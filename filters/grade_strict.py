@@ -8,6 +8,7 @@ readers differ has a name; a verdict that such a rule decided carries the name a
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from .answer_reader import Reading, read_answer
 from .answer_text import LONGEST_ANSWER, clean_answer
@@ -27,9 +28,9 @@ from .gold_kinds import Gold, Kind, read_gold
 from .marked_answers import without_markup
 from .math_nodes import Node, UnreadableError
 from .rows import Judgement, MathVerdict
+from .shown_nodes import LONGEST_SHOWN, shown
 from .strict_decision import Decision, decided
 
-_LONGEST_SHOWN = 300
 _SAME_TEXT = re.compile(
     r"\\(?:left|right)(?![a-zA-Z])|\$|(?<![\w,.])(?:\s|\\[,!;: ])+|(?:\s|\\[,!;: ])+(?!\w)"
 )
@@ -52,7 +53,8 @@ def grade(answer: str, gold: str) -> Judgement:
     read = read_gold(gold)
     clean = clean_answer(answer)
     if _plain(clean) == _plain(read.clean) or _plain(answer) == _plain(gold):
-        return _judgement(decided(True, "same text"), read, clean)
+        same = Decision(True, "same text", read_answer=shown(read.node) if read.node is not None else "")
+        return _judgement(same, read, clean)
     try:
         return _judgement(_decide(answer, clean, read), read, clean)
     except (UnreadableError, RecursionError, ArithmeticError, ValueError, TypeError) as error:
@@ -61,15 +63,15 @@ def grade(answer: str, gold: str) -> Judgement:
         return Judgement(
             MathVerdict.UNREADABLE,
             kind=read.kind.value,
-            comparison=f"not comparable: {error}"[:_LONGEST_SHOWN],
-            read_answer=clean[:_LONGEST_SHOWN],
-            read_gold=read.clean[:_LONGEST_SHOWN],
+            comparison=f"not comparable: {error}"[:LONGEST_SHOWN],
+            read_answer=clean[:LONGEST_SHOWN],
+            read_gold=read.clean[:LONGEST_SHOWN],
         )
 
 
 def _beyond_length(answer: str, gold: str) -> Judgement:
     verdict = MathVerdict.RIGHT if answer.strip() == gold.strip() else MathVerdict.UNREADABLE
-    return Judgement(verdict, comparison="longer than is read", read_answer=answer[:_LONGEST_SHOWN])
+    return Judgement(verdict, comparison="longer than is read", read_answer=answer[:LONGEST_SHOWN])
 
 
 def _plain(text: str) -> str:
@@ -84,8 +86,8 @@ def _judgement(decision: Decision, gold: Gold, clean: str) -> Judgement:
         verdict,
         kind=gold.kind.value,
         comparison=decision.comparison,
-        read_answer=clean[:_LONGEST_SHOWN],
-        read_gold=gold.clean[:_LONGEST_SHOWN],
+        read_answer=decision.read_answer or clean[:LONGEST_SHOWN],
+        read_gold=shown(gold.node) if gold.node is not None else gold.clean[:LONGEST_SHOWN],
         debatable=decision.debatable,
         verdict_otherwise=other if decision.debatable else None,
     )
@@ -177,8 +179,8 @@ def _compare(reading: Reading, gold: Node, kind: Kind, spelling: Spelling) -> De
     answer = with_letter_of_gold(without_domains(reading.node), gold, reading.remarks)
     if kind in _LOOSE and not spelling.grouped_commas and _has_padded_number(answer):
         raise UnreadableError("digit groups read as items")
-    decision = COMPARISONS[kind](answer, gold)
-    return decision.noted(*reading.notes)
+    decision = COMPARISONS[kind](answer, gold).noted(*reading.notes)
+    return replace(decision, read_answer=shown(reading.node))
 
 
 def _has_padded_number(node: Node) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether the answer is right, the equality that decided, and the rule that careful readers dispute.
+    """Whether the answer is right, the equality that decided, how the answer was read, the disputed rule.
 
     ``debatable`` is the rule's short name; with the rule the other way, the verdict would be the other one.
     """
@@ -15,6 +15,7 @@ class Decision:
     right: bool
     comparison: str
     debatable: str = ""
+    read_answer: str = ""
 
     def by(self, comparison: str) -> Decision:
         """Return the decision with a right answer's comparison told more closely."""

@@ -18,6 +18,7 @@ from lm_eval_strict.filters.gold_kinds import read_gold
 from lm_eval_strict.filters.math_nodes import Node, UnreadableError
 from lm_eval_strict.filters.node_values import BeyondBoundsError, Evaluator
 from lm_eval_strict.filters.real_sets import Piece, RealSet, common, same_set, united, without
+from lm_eval_strict.filters.shown_nodes import shown
 
 
 def read(text: str, spelling: Spelling | None = None) -> Node:
@@ -179,3 +180,23 @@ def test_units_know_measure_power_and_scale() -> None:
 )
 def test_a_gold_has_its_kind(gold: str, kind: str) -> None:
     assert read_gold(gold).kind.value == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("\\frac{-1\\pm\\sqrt{3}}{2}", "(-1 ± √3)/2"),
+        ("1 4/5", "9/5"),
+        ("6.720 \\text{ m}^2", "6.72 m^2"),
+        ("-0.05", "-0.05"),
+        ("x\\in(-\\infty,2]\\cup\\{3\\}", "x ∈ (-∞, 2] ∪ {3}"),
+        ("3<x\\le4", "3 < x ≤ 4"),
+        ("(\\sin x)^2-\\sqrt[3]{x+1}", "sin(x)^2 - ∛(x + 1)"),
+        ("40\\%", "40%"),
+        ("\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}", "[[1, 2], [3, 4]]"),
+        ("2(k+1)", "2·(k + 1)"),
+        ("5! - 90^\\circ", "5! - 90°"),
+    ],
+)
+def test_a_reading_is_shown_in_one_plain_line(text: str, line: str) -> None:
+    assert shown(read(text)) == line

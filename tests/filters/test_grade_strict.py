@@ -93,7 +93,7 @@ def test_a_judgement_tells_kind_comparison_and_both_readings() -> None:
     judgement = grade("**x = 2√5**", "2 \\sqrt{5}")
     assert judgement.verdict is MathVerdict.RIGHT
     assert (judgement.kind, judgement.comparison) == ("number", "same value")
-    assert (judgement.read_answer, judgement.read_gold) == ("x = 2\\surd 5", "2 \\sqrt{5}")
+    assert (judgement.read_answer, judgement.read_gold) == ("x = 2·√5", "2·√5")
 
 
 def test_an_empty_gold_is_a_fault_of_ours_and_an_empty_answer_is_unreadable() -> None:
