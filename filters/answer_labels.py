@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
-from .compare_values import same_value
+from .compare_values import number, same_value
 from .math_nodes import Node, UnreadableError
+from .node_values import WORKING_DIGITS, context
 
 _EQUALITIES = frozenset(["=", "approx", "equiv"])
 
@@ -52,6 +54,8 @@ def _chain(operands: tuple[Node, ...], relations: list[str]) -> Stated | None:
         labels, values = list(operands[:-1]), [operands[-1]]
     if relations[-1] == "approx":
         if len(values) > 1:
+            if not _approximates(values[-1], values[-2]):
+                return None
             values = values[:-1]
         else:
             approximate = True
@@ -64,6 +68,22 @@ def _chain(operands: tuple[Node, ...], relations: list[str]) -> Stated | None:
         except UnreadableError:
             return None
     return Stated(values[-1], labels[0] if labels else None, approximate, rule)
+
+
+def _approximates(rounded: Node, exact: Node) -> bool:
+    """Tell whether a decimal can stand for a value: it is off by no more than its last digit."""
+    try:
+        value, near = number(exact), number(rounded)
+    except UnreadableError:
+        return True
+    if not isinstance(near, Fraction):
+        return True
+    places = 0
+    while places < 30 and (near * 10**places).denominator != 1:
+        places += 1
+    working = context(WORKING_DIGITS)
+    value = working.mpf(value.numerator) / value.denominator if isinstance(value, Fraction) else value
+    return bool(abs(value - working.mpf(near.numerator) / near.denominator) <= working.mpf(10) ** -places)
 
 
 def is_label(node: Node) -> bool:

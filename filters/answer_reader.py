@@ -44,17 +44,18 @@ def read_answer(text: str, spelling: Spelling, *, letter_units: bool = False) ->
 def _without_empty_groups(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     kept: list[Token] = []
     for token in tokens:
-        if (
-            token.kind == "sym"
-            and token.text == "}"
-            and kept
-            and kept[-1].kind == "sym"
-            and kept[-1].text == "{"
-        ):
+        if token.kind == "sym" and token.text == "}" and _opens_nothing(kept):
             kept.pop()
-            continue
-        kept.append(token)
+        else:
+            kept.append(token)
     return tuple(kept)
+
+
+def _opens_nothing(kept: list[Token]) -> bool:
+    """Tell whether a brace has just been opened that is no command's argument."""
+    if not kept or (kept[-1].kind, kept[-1].text) != ("sym", "{"):
+        return False
+    return len(kept) < 2 or (kept[-2].kind != "cmd" and kept[-2].text not in "}^_")
 
 
 class AnswerReader(QuantityReader):
@@ -147,12 +148,13 @@ class AnswerReader(QuantityReader):
             self.take()
             return const("empty")
         if self._builder_ahead():
+            variable = self.peek().text
             while not self.at("|", ":"):
                 self.take()
             self.take()
             node = self.read_items("\\}")
             self.expect("\\}")
-            return Node("builder", (node,))
+            return Node("builder", (node,), variable)
         bars, self.bars = self.bars, 0
         node = self.read_items("\\}")
         self.bars = bars

@@ -57,6 +57,7 @@ _CONCLUSION = re.compile(
     re.IGNORECASE,
 )
 _TIMES_TEN = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))")
+_STRAY_POINT = re.compile(r"(?<=[\d}])\.(?=\s*(?:\\right)?\s*[\])])")
 _KEEPS_BRACES = re.compile(r",|\\(?:over|choose|atop)(?![a-zA-Z])")
 _LOST_ROW_END = re.compile(r"(?<!\\)\\(?=[-\d])")
 _TRAILING = re.compile(r"(?:\s|\\\s*$|\\[,;:!]|\\q?quad|~|(?<!\\)[.,;]|\\text\{\s*[.,;]?\s*\})+$")
@@ -93,6 +94,7 @@ def _unwrapped(text: str) -> str:
     for mark in ("**", "__", "`", '"', "``"):
         if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
             text = text[len(mark) : -len(mark)]
+    text = _STRAY_POINT.sub("", text)
     text = _STYLE.sub("", _CONCLUSION.sub("", text))
     if text.startswith("{") and closing_brace(text, 0) == len(text) - 1 and not _KEEPS_BRACES.search(text):
         text = text[1:-1]

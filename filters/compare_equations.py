@@ -60,6 +60,8 @@ def _function_sides(mine: Any, theirs: Any) -> Any:
             arg.op == "name" for arg in mine[0].args + theirs[0].args
         ):
             return (mine, theirs, "") if mine[0] == theirs[0] else None
+        if _captures(mine, theirs):
+            return None
         renamed = dict(
             zip((arg.name for arg in mine[0].args), (arg.name for arg in theirs[0].args), strict=True)
         )
@@ -67,6 +69,12 @@ def _function_sides(mine: Any, theirs: Any) -> Any:
         return (mine[0], _renamed(mine[1], renamed)), theirs, rule
     other = mine[0] if theirs[0].op == "call" else theirs[0]
     return (mine, theirs, "function_name") if other == Node("name", name="y") or is_label(other) else None
+
+
+def _captures(mine: Any, theirs: Any) -> bool:
+    """Tell whether a letter of the gold's function stands free in the answer's, as in ``f(m) = 2n``."""
+    own = {part.name for part in mine[0].args}
+    return any(part.name not in own and part.name in mine[1].names() for part in theirs[0].args)
 
 
 def _renamed(node: Node, names: dict[str, str]) -> Node:

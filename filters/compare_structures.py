@@ -87,6 +87,8 @@ def compare_list(answer: Node, gold: Node) -> Decision:
         return decided(False, "no list")
     if _distinct_labels(theirs):
         return _by_labels(mine, theirs)
+    if _other_names(mine, theirs):
+        return decided(False, "names another variable")
     values = [value for item in mine for value in expanded(item.value)]
     golds = [value for item in theirs for value in expanded(item.value)]
     if max(len(values), len(golds)) > MOST_ITEMS:
@@ -180,6 +182,17 @@ def _keeps_relation(item: Node) -> bool:
 def _distinct_labels(items: list[Stated]) -> bool:
     names = [item.label.name.split("_")[0] if item.label is not None else "" for item in items]
     return len(names) > 1 and all(names) and len(set(names)) == len(names)
+
+
+def _plain_names(items: list[Stated]) -> set[str]:
+    """Return the letters that name the values of a list, indices aside."""
+    labels = [item.label for item in items]
+    return {label.name.split("_")[0] for label in labels if label is not None and label.op == "name"}
+
+
+def _other_names(mine: list[Stated], theirs: list[Stated]) -> bool:
+    own, golds = _plain_names(mine), _plain_names(theirs)
+    return len(golds) == 1 and bool(own) and own.isdisjoint(golds)
 
 
 def _by_labels(mine: list[Stated], theirs: list[Stated]) -> Decision:

@@ -87,7 +87,8 @@ def _same_tokens(answer: str, gold: str) -> bool:
 
 def _punctuation_fits(answer: str, gold: str) -> bool:
     """Signs between words must be the same ones: a formula that cannot be read is more than its numbers."""
-    signs = re.compile(r"(?<![A-Za-z])[-=<>+*^|/&:]|[=<>+*^|/&:]")
+    brackets = r"()\[\]" if "\\" in without_markup(gold) else ""
+    signs = re.compile(rf"(?<![A-Za-z])[-=<>+*^|/&:]|[=<>+*^|/&:{brackets}]")
     return signs.findall(without_markup(answer)) == signs.findall(without_markup(gold))
 
 
@@ -110,7 +111,8 @@ def _sentence(answer: str, mine: tuple[str, ...], theirs: tuple[str, ...]) -> De
         others = [name for name in names if name.lower() not in theirs and name.lower() not in _HARMLESS]
         leads = place == 0 and not others and len(rest) > 1
         return decided(leads, "the gold's words lead a sentence", "sentence_for_name")
-    if len(theirs) >= _SENTENCE_WORDS and _contained(mine, theirs) >= 0 and len(mine) < len(theirs):
+    sentence = sum(word.isalpha() and len(word) > 1 for word in theirs) >= _SENTENCE_WORDS
+    if sentence and _contained(mine, theirs) >= 0 and 2 * len(mine) <= len(theirs):
         return decided(not set(mine) <= _HARMLESS, "words of the gold's sentence", "name_for_sentence")
     return decided(False, "other words")
 

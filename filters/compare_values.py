@@ -19,6 +19,8 @@ from .node_values import WORKING_DIGITS, BeyondBoundsError, Evaluator, context
 
 MANY_DIGITS = 220
 _AGREEING_POINTS = 4
+# Steps between whole numbers hide a difference from a few points.
+_STEPS = frozenset(["floor", "ceil", "fact", "binom", "max", "min", "gcd", "lcm", "sum", "prod"])
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 
 
@@ -30,6 +32,7 @@ def same_value(answer: Node, gold: Node) -> bool:
     if answer == gold:
         return True
     agreeing, failure = 0, None
+    needed = 99 if any(part.op == "fact" or part.name in _STEPS for part in gold.walk()) else _AGREEING_POINTS
     for point in points(answer.names() | gold.names()):
         try:
             expected = _cached_value(gold, point, WORKING_DIGITS)
@@ -52,7 +55,7 @@ def same_value(answer: Node, gold: Node) -> bool:
         if not _equal_at(answer, gold, point, found, expected):
             return False
         agreeing += 1
-        if agreeing >= _AGREEING_POINTS or not point:
+        if agreeing >= needed or not point:
             return True
     if agreeing < 2:
         raise failure or UnreadableError("no point where both sides have a value")
@@ -70,7 +73,7 @@ def points(names: frozenset[str]) -> Iterator[tuple[tuple[str, Fraction], ...]]:
     if not ordered:
         yield ()
         return
-    for index, denominator in enumerate((241, 97, 251)):
+    for index, denominator in enumerate((241, 97, 7)):
         yield tuple((name, Fraction(_draw(name, index) % 211 + 23, denominator)) for name in ordered)
     for index in range(3, 5):
         signs = [1 if _draw(name, index) & 4096 else -1 for name in ordered]

@@ -21,6 +21,9 @@ def real_set(node: Node) -> RealSet:
     if node.op == "group" and node.name == "{}":
         return _points(node)
     if node.op == "builder":
+        names = {name.split("_")[0] for name in node.args[0].names()}
+        if names and node.name not in names:
+            raise UnreadableError("a condition on another variable")
         return real_set(node.args[0])
     if node.op in ("union", "cap", "minus"):
         left, right = (real_set(part) for part in node.args)

@@ -60,7 +60,7 @@ def _structure(node: Node, parts: list[str]) -> str:
     if node.op in _SETS:
         return f" {_SETS[node.op]} ".join(parts)
     if node.op == "builder":
-        return "{ | " + parts[0] + "}"
+        return f"{{{node.name} | {parts[0]}}}"
     if node.op in ("matrix", "row"):
         return "[" + ", ".join(parts) + "]"
     return "…" if node.op == "dots" else f"{node.op}({', '.join(parts)})"
