@@ -52,7 +52,10 @@ class Box:
 
 
 def find_boxes(text: str) -> list[Box]:
-    """Return the boxes of ``text`` that hold something, in order; of a box in a box, the inner content."""
+    """Return the boxes of ``text`` that hold something, in order; of a box in a box, the inner content.
+
+    A box whose brace is never closed is one only where the text ends in it.
+    """
     if "box" not in text and "Box" not in text:
         return []
     closers = _matching_braces(text)
@@ -62,7 +65,7 @@ def find_boxes(text: str) -> list[Box]:
         if box is None:
             continue
         begun = not box.complete and box.end >= len(text.rstrip())
-        if not begun and _PLACEHOLDER.fullmatch(box.content[:200]):
+        if not begun and (not box.complete or _PLACEHOLDER.fullmatch(box.content[:200])):
             continue
         if boxes and boxes[-1].start < box.start < boxes[-1].end:
             outer = boxes.pop()

@@ -13,6 +13,7 @@ from .rows import ExtractedAnswer, Truncated
 from .stated_values import StatedValue, read_statement
 from .thinking import cut_thinking
 from .tool_blocks import Prose, cut_tool_blocks
+from .trim_answer import trim_answer
 from .truncation import is_cut_off, is_looping
 
 _RETRACTION = re.compile(
@@ -29,6 +30,11 @@ _HYPOTHETICAL = re.compile(
 _MAX_ANSWER = 2000
 # Announcements are looked for in this last stretch of a reply: what was announced earlier was not its end.
 _ANNOUNCED_WITHIN = 50_000
+_ANNOUNCEMENTS = 30
+# A box that was begun inside another rule's answer.
+_OPEN_BOX = re.compile(r"\\(?:boxed|fbox)\s*\{?(?![^{}]*\})")
+
+Announced = tuple[Statement, StatedValue]
 
 
 def extract_answer(reply: str, *, mode: str = "chat") -> ExtractedAnswer:
@@ -46,20 +52,22 @@ def extract_answer(reply: str, *, mode: str = "chat") -> ExtractedAnswer:
     prose = cut_tool_blocks(visible)
     text = own_turn(prose.text, base=mode == "base")
     boxes = find_boxes(text)
-    statements = find_statements(text, max(0, len(text) - _ANNOUNCED_WITHIN))
+    announced = _last_announced(text)
     unfinished = bool(boxes) and not boxes[-1].complete
     cut_off = unclosed or prose.open_fence or prose.ends_in_block or unfinished or is_cut_off(text)
     looping = is_looping(text)
     truncated = Truncated.LIKELY if cut_off or looping else Truncated.NO
-    found = _stated(text, boxes, statements, prose)
-    if found is None and not cut_off and not looping and not _refused(text, statements):
+    found = _stated(text, boxes, announced, prose)
+    refused = announced is not None and announced[1].text is None
+    if found is None and not cut_off and not looping and not refused:
         found = _concluded(text)
-    if found is None or not found[0] or len(found[0]) > _MAX_ANSWER:
+    answer = trim_answer(_OPEN_BOX.sub("", found[0])) if found else ""
+    if found is None or not answer or len(answer) > _MAX_ANSWER:
         return ExtractedAnswer(None, "none", truncated)
-    return ExtractedAnswer(found[0], found[1], truncated)
+    return ExtractedAnswer(answer, found[1], truncated)
 
 
-def _stated(text: str, boxes: list[Box], statements: list[Statement], prose: Prose) -> tuple[str, str] | None:
+def _stated(text: str, boxes: list[Box], announced: Announced | None, prose: Prose) -> tuple[str, str] | None:
     """Find an answer that is stated as final: a box, or an announcement."""
     complete = [box for box in boxes if box.complete]
     if boxes and not boxes[-1].complete:
@@ -67,20 +75,20 @@ def _stated(text: str, boxes: list[Box], statements: list[Statement], prose: Pro
         complete = [box for box in complete if box.content.strip().startswith(started)]
         if not complete:
             return None
-    line = _last_statement(text, statements)
-    if complete and not (line and _retracted(text, complete[-1], line[0])):
+    if complete and not (announced and _retracted(text, complete[-1], announced[0])):
         return join_boxes(last_group(complete, text)), "boxed"
-    if line and line[1].text:
-        return line[1].text, "bold_answer" if line[1].bold else "answer_line"
+    if announced and announced[1].text:
+        return announced[1].text, "bold_answer" if announced[1].bold else "answer_line"
     printed = [box for box in find_boxes(prose.outputs) if box.complete]
-    if line is None and printed:
+    if announced is None and printed:
         return join_boxes(last_group(printed, prose.outputs)), "boxed"
     return None
 
 
-def _last_statement(text: str, statements: list[Statement]) -> tuple[Statement, StatedValue] | None:
+def _last_announced(text: str) -> Announced | None:
     """Return the last announcement that hands over a value, or says that there is none."""
-    for statement in reversed(statements[-60:]):
+    statements = find_statements(text, max(0, len(text) - _ANNOUNCED_WITHIN))
+    for statement in reversed(statements[-_ANNOUNCEMENTS:]):
         value = read_statement(text, statement)
         if value is not None:
             return statement, value
@@ -95,11 +103,6 @@ def _retracted(text: str, box: Box, statement: Statement) -> bool:
     return bool(
         _RETRACTION.search(text, box.end, statement.end) or _HYPOTHETICAL.search(text[line_start : box.start])
     )
-
-
-def _refused(text: str, statements: list[Statement]) -> bool:
-    last = _last_statement(text, statements)
-    return last is not None and last[1].text is None
 
 
 def _concluded(text: str) -> tuple[str, str] | None:

@@ -40,6 +40,7 @@ _CHOICE = re.compile(
 )
 _MORE_CHOICES = re.compile(r"\s*(?:,|&|and|or)\s*[(（]?(?-i:[A-H])\b", re.IGNORECASE)
 _ALL_BUT = re.compile(r"all (?:real numbers|reals|integers)(?: \S+){1,6}", re.IGNORECASE)
+_EMPTY_BOX = re.compile(r"\$?\\(?:boxed|fbox)\s*\{\s*\}\$?")
 _ONE_WORD = re.compile(r"^(yes|no|true|false|even|odd|neither|none|never|always)(?=[,.;!]|$)", re.IGNORECASE)
 _CONSEQUENCE = re.compile(
     r"(?:^|[,;.]?\s)(?:so(?! that)|thus|therefore|hence|which (?:gives|means|equals|is equal to"
@@ -80,7 +81,7 @@ def read_statement(text: str, statement: Statement) -> StatedValue | None:
     opened_bold = _opens_bold(text[line_start : statement.end], "**") or _opens_bold(
         text[line_start : statement.end], "__"
     )
-    zone = text[statement.end : statement.end + _ZONE]
+    zone = _EMPTY_BOX.sub("", text[statement.end : statement.end + _ZONE])
     zone, bold = _bold_zone(zone, opened_bold)
     bold = bold or re.search(r"\*\*|__", text[statement.start : statement.end]) is not None
     if not opened_bold:
