@@ -108,23 +108,27 @@ def python_works(_: Context) -> str:
 
 def nothing_written_outside(context: Context) -> str:
     """Nothing outside the working folder can be made, changed, renamed, linked or deleted."""
-    import numpy
-
     own = os.path.realpath(".")
     stdlib = os.path.dirname(os.__file__)
-    numpy_folder = os.path.dirname(numpy.__file__)
-    folders = [*_OUTSIDE, stdlib, numpy_folder, os.path.dirname(numpy_folder), os.path.dirname(own)]
+    known = [os.__file__, "/etc/passwd", *_numpy_files()]
+    folders = [*_OUTSIDE, stdlib, os.path.dirname(own)]
+    for path in _numpy_files():
+        folders += [os.path.dirname(path), os.path.dirname(os.path.dirname(path))]
     folders += [os.path.dirname(path) for path in context.canaries]
     found = []
     for folder in dict.fromkeys(folders):
         if os.path.realpath(folder) != own:
             mark = f"{folder.rstrip('/')}/conformance-mark"
             found += [f"{name} {mark}" for name, attempt in _writes(folder, mark) if works(attempt)]
-    known = (os.__file__, numpy.__file__, "/etc/passwd")
     found += [f"open {path}" for path in known if _opens_to_write(path)]
     for path in context.canaries:
         found += [f"{name} {path}" for name, attempt in _changes(path) if works(attempt)]
     return ", ".join(found)
+
+
+def _numpy_files() -> list[str]:
+    path = getattr(sys.modules.get("numpy"), "__file__", None)
+    return [path] if path else []
 
 
 def _opens_to_write(path: str) -> bool:

@@ -13,22 +13,25 @@ replaces its environment; enters a control group where one may be made; forbids 
 the capability bounding set. It keeps capabilities in its own user namespace, to mount and to kill, and
 none on the host.
 
-*Sample's walls*, in this order, for each takes a right that an earlier one needed: born as process 1 of
-a new PID namespace with a mount namespace of its own; standard streams to nowhere; a small empty file
-system in memory; rlimits; another user where the parent is root; death with the parent; no
-capabilities; Landlock; all descriptors closed but the named two; seccomp. A step that fails is reported
-through a pipe that is closed, and empty, before the program's first instruction; then nothing of the
-program runs. There is no weaker way on.
+*Sample's walls*, in this order, for each takes a right that an earlier one needed: an empty working
+folder, a small file system in memory, mounted by the parent and used again only if its last user left
+it untouched; born as process 1 of a new PID namespace; rlimits; another user where the parent is root;
+death with the parent; no capabilities; Landlock; all descriptors closed but the named two and the
+streams that lead nowhere; seccomp. What does not vary is set on the parent once, and every call is made
+ready before the fork. A step that fails is written into a page that parent and sample share, and that
+the sample lets go of before the program's first instruction; then nothing of the program runs. There is
+no weaker way on.
 
 *Why it is one process.* seccomp allows threads and refuses processes. RLIMIT_AS and RLIMIT_CPU, which
 the kernel counts per process, so bind the whole sample without a control group, and killing one pid
 kills all.
 
 *Level* ``reduced`` is for machines that refuse namespaces and mounts (a stock container): Landlock
-decides which paths can be read, a work folder in /tmp is emptied after each sample and its size
-patrolled, and seccomp, besides what it does anyway, refuses signals to others and changes of a file's
-mode, owner or times. ``none`` only closes descriptors. ``layers.guarantees`` says in words what each
-level promises.
+decides which paths can be read, a folder of the host is emptied after each sample and its size
+patrolled, root's samples become a user of their own, and seccomp, besides what it does anyway, refuses
+signals to others and changes of a file's mode, owner or times. ``none`` closes descriptors and sets
+rlimits. ``layers.guarantees`` says in words what each level promises, and ``conformance`` tries to
+break it.
 
 *What is trusted.* The kernel, this package, the parent. A sample never talks to the parent: its two
 pipes lead to the examiner, which reads them as bytes that an enemy wrote. What is not stopped: a bug in
