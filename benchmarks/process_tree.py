@@ -26,6 +26,11 @@ def tree_of(root: int) -> set[int]:
     return found
 
 
+def children_of(pid: int) -> list[int]:
+    """Give the direct children of a process."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def memory_mib(pids: set[int]) -> float:
     """Sum the proportional set sizes: memory that processes share counts once."""
     total = 0

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from process_tree import descriptors, memory_mib, tree_of
+from process_tree import children_of, descriptors, memory_mib, tree_of
 from run_ours import LIMITS, exam_of
 from sample_sets import HEAVY, make_sets
 
@@ -146,7 +146,8 @@ def kills(exams: dict[str, Exam], count: int, times: int) -> dict[str, Any]:
         ) -> None:
             if next(numbers) % every == 0 and len(killed) < times:
                 pid = broker().process.pid
-                killed.append(pid if victim == "broker" else sorted(tree_of(pid))[-1])
+                (nursery,) = children_of(pid)
+                killed.append(pid if victim == "broker" else children_of(nursery)[-1])
                 os.kill(killed[-1], signal.SIGKILL)
 
         done: list[ExamResult] = []

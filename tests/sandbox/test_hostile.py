@@ -33,7 +33,7 @@ def traces() -> dict[str, object]:
         "mounts": Path("/proc/self/mountinfo").read_text(),
         "root": sorted(os.listdir("/")),
         "tmp": sorted(name for name in os.listdir("/tmp") if "pwn" in name),
-        "shared memory": sorted(os.listdir("/dev/shm")),
+        "shared memory": sorted(n for n in os.listdir("/dev/shm") if not n.startswith("lm-eval-strict-")),
         "messages": Path("/proc/sysvipc/msg").read_text() + Path("/proc/sysvipc/shm").read_text(),
         "site-packages": sorted(path.name for path in site_packages.glob("*.pth")),
         "abstract sockets": "pwn" in Path("/proc/net/unix").read_text(),
