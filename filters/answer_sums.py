@@ -66,7 +66,7 @@ class SumReader(Reader):
         whole = left.op == "num" and left.name == "integer"
         if token.kind == "num":
             if whole and token.spaced and self.at("/", ahead=1) and self.peek(2).kind == "num":
-                return self._mixed(left, self._plain_fraction())
+                return self._with_signs_behind(self._mixed(left, self._plain_fraction()))
             raise UnreadableError("a number beside a factor")
         right = self.read_factor()
         sign = right.op if right.op in ("percent", "degree") else ""
@@ -113,7 +113,9 @@ class SumReader(Reader):
 
     def read_factor(self) -> Node:
         """Read an atom with what is written behind it: power, factorial, percent, degree."""
-        node = self.read_atom()
+        return self._with_signs_behind(self.read_atom())
+
+    def _with_signs_behind(self, node: Node) -> Node:
         while True:
             if self.at("^"):
                 self.take()

@@ -18,7 +18,7 @@ from .math_nodes import Node, UnreadableError
 from .node_values import WORKING_DIGITS, BeyondBoundsError, Evaluator, context
 
 MANY_DIGITS = 220
-_AGREEING_POINTS = 4
+_AGREEING_POINTS = 5
 # Steps between whole numbers hide a difference from a few points.
 _STEPS = frozenset(["floor", "ceil", "fact", "binom", "max", "min", "gcd", "lcm", "sum", "prod"])
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
@@ -73,19 +73,19 @@ def points(names: frozenset[str]) -> Iterator[tuple[tuple[str, Fraction], ...]]:
     if not ordered:
         yield ()
         return
-    for index, denominator in enumerate((241, 97, 7)):
+    for index, denominator in enumerate((241, 251, 97, 7)):
         yield tuple((name, Fraction(_draw(name, index) % 211 + 23, denominator)) for name in ordered)
-    for index in range(3, 5):
+    for index in range(4, 6):
         signs = [1 if _draw(name, index) & 4096 else -1 for name in ordered]
         signs[0] = -1
         yield tuple(
             (name, sign * Fraction(_draw(name, index) % 211 + 23, 89))
             for name, sign in zip(ordered, signs, strict=True)
         )
-    for index in range(5, 9):
+    for index in range(6, 10):
         offset = _draw("".join(ordered), index)
         yield tuple(
-            (name, Fraction(_PRIMES[(offset + 2 * place) % 9] + index - 4 + 9 * (place // 4)))
+            (name, Fraction(_PRIMES[(offset + 2 * place) % 9] + index - 5 + 9 * (place // 4)))
             for place, name in enumerate(ordered)
         )
 

@@ -77,7 +77,7 @@ def base_numeral(clean: str) -> BaseNumeral | None:
 
 def clock(clean: str) -> Clock | None:
     """Read a time of day such as ``5:30`` or ``5:30 p.m.``."""
-    match = _CLOCK.match(re.sub(r"\s+", " ", without_markup(clean)).strip())
+    match = _CLOCK.match(re.sub(r"\s+", " ", without_markup(clean.replace("\\colon", ":"))).strip())
     if not match or int(match["hour"]) > 24:
         return None
     return Clock(int(match["hour"]), int(match["minute"]), (match["half"] or "").lower())
