@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ _PREFIX = "lm-eval-strict-"
 _LEAF = f"{_PREFIX}tree"  # version 2: where the processes of a group go before it may have child groups
 _WORKER_MIB = 96  # the warm parent's own pages, and the kernel's for the sample
 _WORKER_TASKS = 4
+_ENTERED_WITHIN_S = 10.0
 _UNIT = 1 << 20
 
 
@@ -135,14 +137,19 @@ def sweep() -> None:
     """Remove the groups of workers that were killed before they could leave; groups in use stay."""
     for tree in trees():
         for name in os.listdir(tree.folder):
-            if name.startswith(_PREFIX) and name != _LEAF and not _owner_lives(name):
-                with contextlib.suppress(OSError):
+            if name.startswith(_PREFIX) and name != _LEAF and not _is_being_entered(tree.folder, name):
+                with contextlib.suppress(OSError):  # one with processes in it does not go
                     os.rmdir(f"{tree.folder}/{name}")
 
 
-def _owner_lives(name: str) -> bool:
+def _is_being_entered(folder: str, name: str) -> bool:
+    """Say whether a group may have been made a moment ago by a worker that is not in it yet."""
     pid = name.removeprefix(_PREFIX).partition("-")[0]
-    return pid.isdigit() and os.path.exists(f"/proc/{pid}")
+    try:
+        age_s = time.time() - os.stat(f"{folder}/{name}").st_ctime
+    except OSError:
+        return False
+    return age_s < _ENTERED_WITHIN_S and os.path.exists(f"/proc/{pid}")
 
 
 def _may_have_children(folder: str) -> bool:
