@@ -216,7 +216,7 @@ def test_the_weaker_levels_are_had_by_name_and_said_in_the_result(exam_of: Calla
 def test_no_descriptor_of_the_host_and_no_environment_reaches_a_program(exam_of: Callable[..., Exam]) -> None:
     program = (
         "import os\n"
-        "def is_open(fd):\n    try:\n        return os.fstat(fd) and 1\n    except OSError:\n        return 0\n"
+        "def is_open(fd):\n    try: return os.fstat(fd) and 1\n    except OSError: return 0\n"
         "def f(x):\n    return [sum(map(is_open, range(3, 500))), 'MY_API_KEY' in os.environ]\n"
     )
     exam = exam_of(
