@@ -49,6 +49,14 @@ def _made_of(letters: str) -> Callable[[list[object]], bool]:
     return inside
 
 
+def _no_whole_floats(arguments: list[object]) -> bool:
+    return not any(type(leaf) is float and leaf.is_integer() for leaf in _leaves(arguments))
+
+
+def _one_zero(arguments: list[object]) -> bool:
+    return sum(type(leaf) in (int, float) and leaf == 0 for leaf in _leaves(arguments)) <= 1
+
+
 def _words(arguments: list[object]) -> list[str]:
     return [leaf for leaf in _leaves(arguments) if isinstance(leaf, str)]
 
@@ -61,6 +69,8 @@ DOMAINS: Mapping[str, Callable[[list[object]], bool]] = MappingProxyType(
         "numbers": _numbers,
         "non_negative_integers": _at_least(0),
         "positive_integers": _at_least(1),
+        "no_whole_floats": _no_whole_floats,
+        "one_zero": _one_zero,
         "text": _text,
         "ascii": _ascii,
         "ascii_lowercase": _made_of(_A_TO_Z + " "),

@@ -122,7 +122,7 @@ def test_every_quirk_states_an_input_with_a_careful_value_or_a_domain() -> None:
 
 
 def test_no_input_is_listed_twice() -> None:
-    listed = [(quirk["task_id"], quirk["input"] or quirk["kind"]) for quirk in QUIRKS]
+    listed = [(quirk["task_id"], quirk["input"] or quirk["domain"]) for quirk in QUIRKS]
     assert len(listed) == len(set(listed))
 
 
