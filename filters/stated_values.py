@@ -183,7 +183,7 @@ def _interpret(zone: str) -> str | None:
 def _no_such_thing(worded: str) -> bool:
     return (
         re.match(
-            r"no\s|infinite|all (?:real|int)|undefined|do(?:es)? not exist|none\b", worded, re.IGNORECASE
+            r"no\s|\d+$|infinite|all (?:real|int)|undefined|do(?:es)? not exist|none\b", worded, re.IGNORECASE
         )
         is not None
     )

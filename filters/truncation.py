@@ -23,7 +23,10 @@ _OPEN_END = re.compile(
     re.IGNORECASE,
 )
 _STOP = re.compile(r"[.!?。！？][)\"'*_\]]*(?=\s|$)")
-_STARTS_A_STEP = re.compile(r"[\s>*_#-]*(?:Step\b|" + CONCLUSION + r"\b)", re.IGNORECASE)
+_STARTS_A_STEP = re.compile(
+    r"[\s>*_#-]*(?:(?:Step|When|Let|If|Since|For|Using|Given|Next|First)\b|" + CONCLUSION + r"\b)",
+    re.IGNORECASE,
+)
 # The last line is one of very many numbered items: an enumeration that no conclusion ends.
 _LATE_ITEM = re.compile(r"[ \t]*(?:Step )?(?:1[5-9]|[2-9]\d|\d{3,4})[.)] ")
 _LIST_NUMBER = re.compile(r"(?:^|\n)\s*(?:\d{1,2}[.)]|[-*•]|#{1,6})\s*$")
@@ -65,7 +68,7 @@ def _runs_out(tail: str, last_line: str) -> bool:
     A last line of up to three words may be the bare answer ("Evelyn", "12 square inches"), and a table row
     or a labelled list item needs no stop.
     """
-    if not last_line[-1:].isalpha():
+    if not last_line.rstrip("'’")[-1:].isalpha():
         masked = mask_math(last_line)
         return sum(map(masked.count, "([")) > sum(map(masked.count, ")]"))
     stops = list(_STOP.finditer(tail))

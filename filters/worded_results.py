@@ -31,6 +31,11 @@ _SAID_AT_END = re.compile(
 _ABSENT = re.compile(
     r"\b(?P<phrase>(?:does|do) not exist|doesn't exist)(?:[\s.*!]*$| under\b| for\b| in\b)", re.IGNORECASE
 )
+_NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
+_COUNT = re.compile(
+    rf"\bthere (?:are|is) (?:exactly |only |just )?(?P<count>{_NUMBERS.replace(' ', '|')}) [a-z]+",
+    re.IGNORECASE,
+)
 _ENDLESS = re.compile(r"\b(?:there (?:are|exist)|has|have|for) (?P<phrase>infinitely many)\b", re.IGNORECASE)
 _LETTER = re.compile(r"\b(?:is|be|are) (?:graph |option |choice )?(?P<name>\(?[A-H]\)?)[\s.*]*$")
 _VERBS = (
@@ -182,6 +187,9 @@ def result_in_words(sentence: str) -> str | None:
             and not _COUNTS.search(sentence, named.end("name"))
         ):
             return named["name"]
+    count = _COUNT.search(sentence)
+    if count and not re.search(r"\d|[:：]", sentence):
+        return str(_NUMBERS.split().index(count["count"].lower()) + 1)
     for pattern in (_ABSENT, _ENDLESS, _LETTER):
         found = pattern.search(sentence)
         if found:
