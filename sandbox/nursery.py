@@ -31,7 +31,9 @@ ROLES = {
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends, however that ends."""
+    """Have the kernel kill this process when its parent ends, however that ends (Linux only)."""
+    if not sys.platform.startswith("linux"):
+        return  # a closed socket still ends every process of ours that is not at work
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 

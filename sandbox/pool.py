@@ -117,6 +117,8 @@ class Pool:
 
     def _connect(self) -> BrokerClient:
         if self._client is None or not self._client.alive or self._client.owner != os.getpid():
+            if not hasattr(os, "fork"):
+                raise SandboxUnavailable(f"worker processes are forked, which {sys.platform} cannot do")
             client = broker()
             path = [os.path.abspath(entry) for entry in sys.path]
             self._job, self._messages = client.open_job(

@@ -16,8 +16,10 @@ from . import wire
 
 def pool_worker_main(fd: int, function: str, memory_mib: int) -> NoReturn:
     """Serve the broker at ``fd`` until it goes away; ``function`` is "package.module:callable"."""
-    limit = (_address_space_mib() + memory_mib) << 20
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    mapped_mib = _address_space_mib()
+    if mapped_mib:
+        limit = (mapped_mib + memory_mib) << 20
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     module, _, name = function.partition(":")
     while True:
         try:
@@ -36,5 +38,8 @@ def pool_worker_main(fd: int, function: str, memory_mib: int) -> NoReturn:
 
 
 def _address_space_mib() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    statm = Path("/proc/self/statm")
+    if not statm.exists():
+        return 0  # not Linux: no bound on memory there
+    pages = int(statm.read_text().split()[0])
     return pages * os.sysconf("SC_PAGE_SIZE") >> 20

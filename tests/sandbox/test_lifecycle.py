@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from lm_eval_strict.sandbox.client import broker
+from lm_eval_strict.sandbox.errors import SandboxUnavailable
 from lm_eval_strict.sandbox.records import CodeVerdict, Exam, Isolation, Limits, Submission, Suite
 from lm_eval_strict.sandbox.session import Sandbox
 
@@ -228,3 +229,12 @@ def test_no_descriptor_of_the_host_and_no_environment_reaches_a_program(exam_of:
         with Sandbox(workers=1) as sandbox:
             (result,) = sandbox.grade({"e": exam}, [Submission("e", program, (Suite.PLUS,))])
     assert result.suites[0].verdict is CodeVerdict.PASSED, result.suites[0].first_failure
+
+
+def test_without_linux_the_sandbox_refuses_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, exam_of: Callable[..., Exam]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(SandboxUnavailable, match="Linux only") as refused:
+        Sandbox().grade({"e": exam_of()}, [Submission("e", "", (Suite.BASE,))])
+    assert "\n" not in str(refused.value)
