@@ -22,7 +22,7 @@ from . import (
     fresh_process,
 )
 from .cell import Cell
-from .conformance_outside import LOOKS, canary_places, difference, host_state, lay_canaries
+from .conformance_outside import LOOKS, canary_places, difference, lay_canaries, mounts
 from .conformance_probe import Context, Ending, Probe, ProbeResult
 from .isolation import open_cell
 from .layers import Layer
@@ -76,23 +76,26 @@ def watch(request: Mapping[str, object]) -> list[dict[str, object]]:
 
 
 def _results(context: Context, without: frozenset[Layer], only: set[str]) -> Iterator[ProbeResult]:
-    before = host_state()
-    results = _worker_results(context, without, only)
+    before = mounts()
+    workers: list[int] = []
+    results = _worker_results(context, without, only, workers)
     yield from results
-    if not results[0].held:
+    if not results[0].held or context.level is Isolation.NONE:
         return
     for name, look in LOOKS.items():
         if (not only or name in only) and (context.level is Isolation.FULL or name != "own_namespaces"):
-            yield _result(name, look.__doc__, look(context.level, without))
+            yield _result(name, look.__doc__, look(context.level, without, workers))
     if not only or "host_unchanged" in only:
-        yield _result("host_unchanged", _HOST_PROMISE, difference(before, context))
+        yield _result("host_unchanged", _HOST_PROMISE, difference(before, context, workers))
 
 
 def _result(name: str, promise: str | None, detail: str) -> ProbeResult:
     return ProbeResult(name, (promise or "").partition("\n")[0], not detail, detail)
 
 
-def _worker_results(context: Context, without: frozenset[Layer], only: set[str]) -> list[ProbeResult]:
+def _worker_results(
+    context: Context, without: frozenset[Layer], only: set[str], workers: list[int]
+) -> list[ProbeResult]:
     """Fork a worker that runs the probes, and return what it reports."""
     reader, writer = os.pipe()
     pid = os.fork()
@@ -107,6 +110,7 @@ def _worker_results(context: Context, without: frozenset[Layer], only: set[str])
                     stream.write(json.dumps(asdict(_result("worker", "It lives.", repr(error)))) + "\n")
         finally:
             os._exit(0)
+    workers.append(pid)
     os.close(writer)
     with os.fdopen(reader) as stream:
         lines = stream.read().splitlines()

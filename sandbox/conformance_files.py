@@ -164,6 +164,7 @@ def _changes(canary: str) -> list[tuple[str, Callable[[], object]]]:
         ("attribute", lambda: os.setxattr(canary, "user.conformance", b"x")),
         ("write", lambda: os.close(os.open(canary, os.O_WRONLY))),
         ("truncate", lambda: os.truncate(canary, 0)),
+        ("cut", lambda: os.close(os.open(canary, os.O_RDONLY | os.O_TRUNC))),
         ("rename", lambda: os.rename(canary, canary + "-moved")),
         ("delete", lambda: os.unlink(canary)),
     ]

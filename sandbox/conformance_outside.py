@@ -44,32 +44,36 @@ def lay_canaries(level: Isolation, folders: Sequence[str]) -> Context:
     return Context(level, secret, tuple(paths), opened)
 
 
-def host_state() -> dict[str, list[str]]:
-    """Return what a sandbox must leave alone: mounts and control groups."""
-    with open("/proc/self/mountinfo", encoding="utf-8") as stream:
-        mounts = sorted(stream)
-    groups = [f"{tree.folder}/{name}" for tree in cgroups.trees() for name in os.listdir(tree.folder)]
-    abandoned = [group for group in groups if os.path.isdir(group) and not _content(f"{group}/cgroup.procs")]
-    return {"mounts": mounts, "groups": abandoned}
+def mounts() -> list[str]:
+    """Return the host's mounts, which a sandbox must leave alone."""
+    return _content("/proc/self/mountinfo").splitlines()
 
 
-def difference(before: Mapping[str, list[str]], context: Context) -> str:
-    """Say what is on the host that was not there before, once what killed workers left is swept."""
+def difference(mounts_before: Sequence[str], context: Context, workers: Sequence[int]) -> str:
+    """Say what these workers left on the host, once what killed ones cannot clear away is swept.
+
+    Other runs may come and go meanwhile: their groups and folders are no business of this one.
+    """
     deadline = time.monotonic() + _GONE_WITHIN_S
     while True:
         cgroups.sweep()
         work_folder.sweep()
-        after = host_state()
-        found = [item for name in before for item in after[name] if item not in before[name]]
-        if not found or time.monotonic() > deadline:
+        left = [path for path in _ours() if any(f"-{pid}-" in path for pid in workers)]
+        if not left or time.monotonic() > deadline:
             break
         time.sleep(0.05)  # a killed process leaves its group a moment after it is gone
-    return ", ".join(found + [path for path in context.canaries if _content(path) != context.secret])
+    left += [mount for mount in mounts() if mount not in mounts_before]
+    return ", ".join(left + [path for path in context.canaries if _content(path) != context.secret])
+
+
+def _ours() -> list[str]:
+    places = [*work_folder.PLACES, *(tree.folder for tree in cgroups.trees())]
+    return [f"{place}/{name}" for place in places if os.path.isdir(place) for name in os.listdir(place)]
 
 
 def _content(path: str) -> str:
     try:
-        with open(path, encoding="ascii") as stream:
+        with open(path, encoding="utf-8") as stream:
             return stream.read()
     except OSError:
         return ""
@@ -105,9 +109,10 @@ def _end_worker(worker: int) -> None:
     os.waitpid(worker, 0)
 
 
-def _own_namespaces(level: Isolation, without: frozenset[Layer]) -> str:
+def _own_namespaces(level: Isolation, without: frozenset[Layer], workers: list[int]) -> str:
     """Its user, mount, process, IPC, host name and network namespaces are not the host's."""
     worker, sample = _start_sleeper(level, without)
+    workers.append(worker)
     try:
         own = {name: os.stat(f"/proc/self/ns/{name}").st_ino for name in _NAMESPACES}
         return ", ".join(n for n in _NAMESPACES if os.stat(f"/proc/{sample}/ns/{n}").st_ino == own[n])
@@ -117,9 +122,10 @@ def _own_namespaces(level: Isolation, without: frozenset[Layer]) -> str:
         _end_worker(worker)
 
 
-def _dies_with_its_worker(level: Isolation, without: frozenset[Layer]) -> str:
+def _dies_with_its_worker(level: Isolation, without: frozenset[Layer], workers: list[int]) -> str:
     """A sample whose worker is killed is gone within two seconds, whatever signals it blocks."""
     worker, sample = _start_sleeper(level, without)
+    workers.append(worker)
     _end_worker(worker)
     if not sample:
         return "the sample did not start"
@@ -140,7 +146,8 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
-LOOKS: Mapping[str, Callable[[Isolation, frozenset[Layer]], str]] = {
+# Each notes the workers that it forks, for ``difference`` to look after.
+LOOKS: Mapping[str, Callable[[Isolation, frozenset[Layer], list[int]], str]] = {
     "own_namespaces": _own_namespaces,
     "dies_with_its_worker": _dies_with_its_worker,
 }

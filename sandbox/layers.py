@@ -47,7 +47,7 @@ _FULL = (
     "all files that it writes fit in one small file system in memory, which is gone when it ends",
 )
 _REDUCED = (
-    "names and sizes of the host's files can be asked for (not their content), by who knows the path",
+    "that a file or a process exists, and its size and owner, can be asked for by who knows its path",
     "the place where Python is installed, and the host's name, can be seen",
     "the sum of its files is measured ten times a second, not limited at each write",
     "host and sample share the kernel's process table and network: only the refused calls keep them apart",

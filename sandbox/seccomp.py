@@ -31,7 +31,7 @@ sched_getscheduler sched_get_priority_max sched_get_priority_min getcpu nanoslee
 clock_gettime clock_getres gettimeofday time times getrusage getrlimit setrlimit getpid getppid gettid
 getuid geteuid getgid getegid getresuid getresgid getgroups getpgrp getpgid getsid getpriority capget
 uname sysinfo getrandom exit exit_group wait4 waitid recvfrom recvmsg recvmmsg shutdown getsockname
-getpeername getsockopt setsockopt
+getpeername getsockopt
 """
 # A file's mode, owner and times: Landlock does not guard them, so only a read-only file view makes them free.
 _FILE_ATTRIBUTES = """
@@ -43,6 +43,7 @@ _FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)  # duplicate, flags, l
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, its size, bytes waiting, flags
 _PRCTL = (3, 15, 16, 21, 23, 39, 0x53564D41)  # ask for rights, a thread's name, a mapping's name
 _AF_UNIX, _SOCK_STREAM, _SOCK_KIND = 1, 1, 0xF
+_O_ACCMODE, _O_TRUNC = 3, 0x200
 _CLONE_THREAD = 0x00010000
 _CLONE_NAMESPACES = 0x7E020000
 
@@ -84,6 +85,18 @@ def _null(index: int) -> _Code:
     ]  # fmt: skip
 
 
+def _guarded_files() -> dict[str, _Code]:
+    """Refuse what older versions of Landlock let pass: cutting a file that may only be read."""
+    only_cuts = _O_TRUNC  # among the bits of access mode and of cutting
+    code = [(_AND, 0, 0, _O_ACCMODE | _O_TRUNC), (_EQUAL, 0, 1, only_cuts), _returns(_ERRNO | _EPERM)]
+    return {
+        "open": [_argument(1), *code, _returns(_ALLOW)],
+        "openat": [_argument(2), *code, _returns(_ALLOW)],
+        "openat2": [_returns(_ERRNO | _ENOSYS)],  # its flags lie in memory, which a filter cannot read
+        "truncate": [_returns(_ERRNO | _EPERM)],
+    }
+
+
 def _checked_calls(own_pid: int) -> dict[str, _Code]:
     stream_pair = [_argument(0), (_EQUAL, 1, 0, _AF_UNIX), _returns(_ERRNO | _EPERM)]
     return {
@@ -104,12 +117,15 @@ def _checked_calls(own_pid: int) -> dict[str, _Code]:
 def build(machine: str, *, file_attributes: bool) -> bytes:
     """Return the filter for ``machine`` as the kernel reads it, but for the sample's process id.
 
-    ``file_attributes`` lets a sample change a file's mode, owner and times.
+    ``file_attributes`` lets a sample change a file's mode, owner and times, and cut it by its path: for
+    where all but its own files are read-only.
     """
     numbers = call_numbers(machine)
     ends = {numbers[name]: block for name, block in _checked_calls(_OWN_PID).items() if name in numbers}
     free = (_FREE + (_FILE_ATTRIBUTES if file_attributes else "")).split()
     ends |= {numbers[name]: [_returns(_ALLOW)] for name in free if name in numbers}
+    if not file_attributes:
+        ends |= {numbers[name]: block for name, block in _guarded_files().items() if name in numbers}
     code: _Code = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCH[machine]), _returns(_KILL), (_LOAD, 0, 0, 0)]
     code += _tree(_spans(ends, foreign=[_returns(_KILL)]))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)

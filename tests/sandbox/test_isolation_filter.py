@@ -81,3 +81,21 @@ def _decide(code: bytes, machine: str, number: int, arguments: tuple[int, ...] =
 def test_an_unknown_architecture_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="riscv64"):
         call_numbers.call_numbers("riscv64")
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+@pytest.mark.parametrize(
+    ("flags", "cuts"), [(0, False), (0o1000, True), (0o1001, False), (0o1002, False), (0o101000, True)]
+)
+def test_a_readable_file_cannot_be_cut_where_the_host_files_are_in_sight(
+    machine: str, flags: int, cuts: bool
+) -> None:
+    numbers = call_numbers.call_numbers(machine)
+    code = seccomp.build(machine, file_attributes=False)
+    answer = 0x00050000 | 1 if cuts else 0x7FFF0000
+    assert _decide(code, machine, numbers["openat"], (0, 0, flags)) == answer
+    assert "open" not in numbers or _decide(code, machine, numbers["open"], (0, flags)) == answer
+    assert _decide(code, machine, numbers["truncate"]) == 0x00050000 | 1
+    assert _decide(code, machine, numbers["openat2"]) == 0x00050000 | 38
+    private = seccomp.build(machine, file_attributes=True)
+    assert _decide(private, machine, numbers["openat"], (0, 0, flags)) == 0x7FFF0000
