@@ -70,9 +70,18 @@ def test_declared_metrics_are_those_that_scoring_returns(name: str) -> None:
 
 
 def test_duplicate_keys_are_not_in_any_yaml() -> None:
+    """The last duplicate key would win, silently."""
+
+    def keys_once(node: yaml.Node) -> None:
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        keys = [key.value for key, _ in pairs]
+        assert len(keys) == len(set(keys)), f"{path.name}: {keys}"
+        for child in [value for _, value in pairs] or (node.value if isinstance(node.value, list) else []):
+            if isinstance(child, yaml.Node):
+                keys_once(child)
+
     for path in tasks_folder().glob("*.yaml"):
-        keys = re.findall(r"^([a-z_0-9]+):", path.read_text(), flags=re.MULTILINE)
-        assert len(keys) == len(set(keys)), path.name
+        keys_once(yaml.compose(path.read_text(), Loader=yaml.SafeLoader))
 
 
 def test_no_python_stands_beside_a_yaml() -> None:
