@@ -159,8 +159,18 @@ def _may_have_children(folder: str) -> bool:
         return True
     if not wanted <= set(_read_path(f"{folder}/cgroup.controllers").split()):
         return False
+    if _is_delegated(folder):
+        return True
     session = os.getsid(0)
     return all(_session_of(int(pid)) == session for pid in _read_path(f"{folder}/cgroup.procs").split())
+
+
+def _is_delegated(folder: str) -> bool:
+    """Say whether systemd has marked the group as its user's to divide: all that is in it may be moved."""
+    try:
+        return os.getxattr(folder, "user.delegate") == b"1"
+    except OSError:
+        return False
 
 
 def _session_of(pid: int) -> int:
@@ -171,7 +181,7 @@ def _session_of(pid: int) -> int:
 
 
 def _make_room(folder: str) -> None:
-    """Move our processes one group down: a group of version 2 has processes or child groups, not both."""
+    """Move all processes one group down: a group of version 2 has processes or child groups, not both."""
     if {"memory", "pids"} <= set(_read_path(f"{folder}/cgroup.subtree_control").split()):
         return
     leaf = Path(folder, _LEAF)

@@ -117,3 +117,19 @@ def test_a_read_only_tree_gives_no_group(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(cgroups, "_mounts", lambda: iter([("cgroup", ["memory"], str(tmp_path / "none"))]))
     assert cgroups.trees() == []
     assert cgroups.join(Limits()) is None
+
+
+@needs_linux
+def test_a_group_that_systemd_delegated_is_divided_with_all_that_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in {**V2_GROUP, "cgroup.subtree_control": "", "cgroup.procs": "1\n"}.items():
+        (tmp_path / name).write_text(text)
+    marks = {"user.delegate": b"1"}
+    monkeypatch.setattr(os, "getxattr", lambda path, name: marks[name])
+    monkeypatch.setattr(cgroups, "_mounts", lambda: iter([("cgroup2", ["rw"], str(tmp_path))]))
+    monkeypatch.setattr(cgroups, "_own_groups", lambda: {"": "/"})
+    assert [(tree.folder, tree.version) for tree in cgroups.trees()] == [(str(tmp_path), 2)]
+    cgroups._make_room(str(tmp_path))
+    assert (tmp_path / "lm-eval-strict-tree" / "cgroup.procs").read_text() == "1"
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids"
