@@ -121,10 +121,12 @@ def no_capability(context: Context) -> str:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall(ctypes.c_long(call_numbers(os.uname().machine)["capget"]), header, data)
     if any(data):
-        return f"it holds {list(data)}"
+        return f"capabilities held: {list(data)}"
     # An ordinary user cannot empty the set; no exec, and no-new-privileges, keep it from mattering.
     within_reach = [n for n in range(_CAPABILITIES) if _bounded(libc, n)]
-    return f"in reach: {within_reach}" if within_reach and context.level is Isolation.FULL else ""
+    return (
+        f"capabilities in reach: {within_reach}" if within_reach and context.level is Isolation.FULL else ""
+    )
 
 
 def _bounded(libc: ctypes.CDLL, capability: int) -> bool:

@@ -18,7 +18,7 @@ import json, os, signal, sys, threading, time
 from lm_eval_strict.sandbox.isolation import open_cell
 from lm_eval_strict.sandbox.records import Isolation, Limits
 cell = open_cell(Isolation(LEVEL), Limits())
-def end_of(run, wall_s=5.0, limits=Limits(), keep=()):
+def end_of(run, wall_s=30.0, limits=Limits(), keep=()):
     return cell.wait(cell.fork_sample(run, keep_fds=keep, limits=limits), wall_s)
 def show(**values):
     sys.stdout.write(json.dumps(values))
@@ -164,7 +164,7 @@ def made(pid): return [name for place in places for name in os.listdir(place) if
 pid = os.fork()
 if pid == 0:
     inner = open_cell(Isolation({level!r}), Limits())
-    inner.wait(inner.fork_sample(int, keep_fds=(), limits=Limits()), 5.0)
+    inner.wait(inner.fork_sample(int, keep_fds=(), limits=Limits()), 30.0)
     inner.close()
     os._exit(0)
 status = os.waitpid(pid, 0)[1]

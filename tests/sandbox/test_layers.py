@@ -28,7 +28,7 @@ CASES = [
     (FULL, Layer.WORK_FOLDER, (), "empty_working_folder", "No usable temporary directory"),
     (FULL, Layer.ENVIRONMENT, (), "fixed_environment", "CONFORMANCE_SECRET"),
     (FULL, Layer.OWN_UID, (Layer.CGROUP,), "bounded_threads", "threads started"),
-    (FULL, Layer.NO_CAPABILITIES, (), "no_capability", "in reach"),
+    (FULL, Layer.NO_CAPABILITIES, (), "no_capability", "capabilities"),
     (FULL, Layer.NO_NEW_PRIVILEGES, (Layer.SECCOMP, Layer.LANDLOCK), "no_new_privileges", "not set"),
     (FULL, Layer.SECCOMP, (), "no_socket", "family"),
     (FULL, Layer.SECCOMP, (), "no_new_namespace", "unshare user"),
