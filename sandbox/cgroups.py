@@ -133,23 +133,33 @@ def _join(available: Sequence[Tree], limits: Limits) -> Group:
     return group
 
 
-def sweep() -> None:
-    """Remove the groups of workers that were killed before they could leave; groups in use stay."""
+def sweep() -> bool:
+    """Remove the groups of workers that ended before they could leave; say whether one would not go yet.
+
+    Groups in use stay, and so does, for a moment, that of a killed process whose end is not over.
+    """
+    stays = False
     for tree in trees():
         for name in os.listdir(tree.folder):
             if name.startswith(_PREFIX) and name != _LEAF and not _is_being_entered(tree.folder, name):
-                with contextlib.suppress(OSError):  # one with processes in it does not go
+                try:
                     os.rmdir(f"{tree.folder}/{name}")
+                except OSError:
+                    stays |= not os.path.exists(f"/proc/{_owner(name)}")
+    return stays
+
+
+def _owner(name: str) -> str:
+    return name.removeprefix(_PREFIX).partition("-")[0]
 
 
 def _is_being_entered(folder: str, name: str) -> bool:
     """Say whether a group may have been made a moment ago by a worker that is not in it yet."""
-    pid = name.removeprefix(_PREFIX).partition("-")[0]
     try:
         age_s = time.time() - os.stat(f"{folder}/{name}").st_ctime
     except OSError:
         return False
-    return age_s < _ENTERED_WITHIN_S and os.path.exists(f"/proc/{pid}")
+    return age_s < _ENTERED_WITHIN_S and os.path.exists(f"/proc/{_owner(name)}")
 
 
 def _may_have_children(folder: str) -> bool:

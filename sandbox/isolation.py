@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -150,11 +151,15 @@ def _enter_reduced(walls: lock_in.Walls) -> tuple[lock_in.Walls, work_folder.Pat
     return replace(walls, user=user, rules=rules), work
 
 
-def sweep() -> None:
+def sweep(wait_s: float = 0.0) -> None:
     """Remove what workers that were killed have left: empty control groups and work folders.
 
-    Call it where no cell is being opened, at a broker's start and end.
+    Call it at the start and at the end of the process that forks workers; at the end give the kernel
+    ``wait_s`` seconds to bury what was just killed.
     """
-    if sys.platform.startswith("linux"):
-        cgroups.sweep()
-        work_folder.sweep()
+    if not sys.platform.startswith("linux"):
+        return
+    deadline = time.monotonic() + wait_s
+    work_folder.sweep()
+    while cgroups.sweep() and time.monotonic() < deadline:
+        time.sleep(0.02)

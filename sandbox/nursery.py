@@ -22,6 +22,7 @@ from . import wire
 
 PR_SET_PDEATHSIG = 1
 MAX_FD = 1 << 16
+SWEEP_S = 1.0
 ROLES = {
     "examiner": ("lm_eval_strict.sandbox.examiner", "examiner_main"),
     "examinee": ("lm_eval_strict.sandbox.examinee", "examinee_parent"),
@@ -87,7 +88,15 @@ def nursery_main(fd: int, preload: Sequence[str] = (), path: Sequence[str] | Non
             os.kill(pid, signal.SIGKILL)
         while children:
             _reap(children, 0)
+        _sweep_after_all()
     os._exit(0)
+
+
+def _sweep_after_all() -> None:
+    """Clear away what killed examinees could not: their work folders and control groups."""
+    isolation = sys.modules.get("lm_eval_strict.sandbox.isolation")
+    if isolation is not None:
+        isolation.sweep(SWEEP_S)
 
 
 def _load(modules: Iterable[str]) -> None:

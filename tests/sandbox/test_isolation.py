@@ -14,7 +14,7 @@ needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="t
 LEVELS = ["full", "reduced", "none"]
 # Runs in an interpreter of its own: a cell locks its process in for good.
 SCRIPT = """
-import json, os, signal, sys, threading, time
+import atexit, json, os, signal, sys, threading, time
 from lm_eval_strict.sandbox.isolation import open_cell
 from lm_eval_strict.sandbox.records import Isolation, Limits
 cell = open_cell(Isolation(LEVEL), Limits())
@@ -22,6 +22,7 @@ def end_of(run, wall_s=30.0, limits=Limits(), keep=()):
     return cell.wait(cell.fork_sample(run, keep_fds=keep, limits=limits), wall_s)
 def show(**values):
     sys.stdout.write(json.dumps(values))
+atexit.register(cell.close)
 """
 
 
