@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from lm_eval_strict import tasks as tasks_package
 
 from .published import PUBLISHED
