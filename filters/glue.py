@@ -87,13 +87,13 @@ class GradeAnswers(_Pipeline):
 def score_document(doc: Mapping[str, Any], results: Sequence[Sequence[Row]]) -> dict[str, float]:
     """Return the metrics of one document: pass@1, pass@n for n replies, then what went wrong, as counts.
 
-    The same keys for every document of a task. pass@k is NaN where fewer than k replies came or where
-    nothing was graded (``grade=later``).
+    The same keys for every document of a task. pass@k is NaN where fewer than k replies came, where nothing
+    was graded (``grade=later``), and where a reply met an error of ours, which must not count as a fail.
     """
     rows = results[0]
     sessions.grade_pending(doc["strict"]["task"])
     verdicts = [row["verdict"] for row in rows]
-    graded = MathVerdict.NOT_GRADED.value not in verdicts
+    graded = not {MathVerdict.NOT_GRADED.value, MathVerdict.HARNESS_ERROR.value} & set(verdicts)
     passes = sum(verdict in PASSING for verdict in verdicts)
     nothing = "replies_no_program" if "task_id" in doc else "replies_no_answer"
     ks = sorted({1, doc["strict"]["replies"]})

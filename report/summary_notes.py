@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from .run_facts import RunFacts
-from .verdicts import HARNESS_ERROR, NOT_GRADED, Verdict
+from .verdicts import ACCEPTED, HARNESS_ERROR, NOT_GRADED, Verdict
 
 
 def task_notes(
@@ -18,6 +19,7 @@ def task_notes(
     yield from _limits(main)
     yield from _truncation(main)
     yield from _adjudication(grouped)
+    yield from _debatable(headline, main)
     everything = [verdict for verdicts in grouped.values() for verdict in verdicts]
     levels = sorted({verdict.isolation for verdict in everything} - {"", "full"})
     if levels:
@@ -88,3 +90,18 @@ def _adjudication(grouped: Mapping[str, Sequence[Verdict]]) -> Iterator[str]:
     if given:
         passes = "pass" if given == 1 else "passes"
         yield f"adjudication gave {given} {passes}: only a listed quirk of the reference failed them"
+
+
+def _debatable(headline: str, main: Sequence[Verdict]) -> Iterator[str]:
+    """Give the score both ways where written rules decided what careful readers differ on."""
+    ruled = [verdict for verdict in main if verdict.debatable]
+    if not ruled:
+        return
+    rules = Counter(verdict.debatable for verdict in ruled).most_common()
+    accepted = sum(verdict.accepted for verdict in main)
+    moved = sum((verdict.otherwise in ACCEPTED) - verdict.accepted for verdict in ruled)
+    yield (
+        f"{len(ruled)} of {len(main)} verdicts of {headline} rest on a written rule for debatable answers "
+        f"({', '.join(f'{name} {count}' for name, count in rules)}): {accepted} accepted as the rules say, "
+        f"{accepted + moved} the other way round"
+    )

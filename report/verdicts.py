@@ -33,11 +33,14 @@ class Verdict:
     """What the report keeps of one row: one reply under one pipeline.
 
     ``text`` is a hash of the program (of the reply where the source has it), "" where neither is known: equal
-    texts are copies. ``raw`` is the whole row, kept only where a command shows it.
+    texts are copies. ``debatable`` names the written rule that decided where careful readers differ, and
+    ``otherwise`` the verdict had it been the other way, both "" elsewhere. ``raw`` is the whole row, kept only
+    where a command shows it.
     """
 
     __slots__ = (
-        "evalplus_cut", "factor", "id", "isolation", "level", "near_limit", "off_lock", "pipeline", "problem",
+        "debatable", "evalplus_cut", "factor", "id", "isolation", "level", "near_limit", "off_lock",
+        "otherwise", "pipeline", "problem",
         "quirks", "raw", "row_hash", "rule", "sample", "subject", "task", "task_digest", "text", "truncated",
         "verdict", "version",
     )  # fmt: skip
@@ -62,6 +65,8 @@ class Verdict:
     factor: float
     evalplus_cut: bool
     text: str
+    debatable: str
+    otherwise: str
     raw: Mapping[str, Any] | None
 
     @property
@@ -148,6 +153,8 @@ def read_verdict(row: Mapping[str, Any], *, reply: str | None = None, keep: bool
         near_limit=bool(measured.get("near_limit")),
         factor=float(measured.get("factor") or 1.0),
         evalplus_cut=bool(measured.get("evalplus_would_time_out")),
+        debatable=one(str(row.get("debatable") or "")),
+        otherwise=one(str(row.get("verdict_otherwise") or "")),
         text=str(row.get("reply_hash") or (short_hash(text) if text else "")),
         raw=dict(row) if keep else None,
     )

@@ -134,6 +134,21 @@ def test_near_limit_adjudication_truncation_isolation_and_off_lock_are_told(
     assert "off-lock: sympy==1.13.1" in text
 
 
+def test_score_is_told_both_ways_where_a_written_rule_decided(summarize: Summarize, make_math: Make) -> None:
+    rows = make_math(1, problems=6)
+    for row in rows:
+        row["verdict"] = (
+            "right" if row["unique_id"].startswith(("test/algebra/0.", "test/algebra/1.")) else "wrong"
+        )
+    ruled = [row for row in rows if row["pipeline"] == "strict"][:3]
+    for row, rule in zip(ruled, ("other_form", "other_form", "rounded_value"), strict=True):
+        row["debatable"] = rule
+        row["verdict_otherwise"] = "wrong" if row["verdict"] == "right" else "right"
+    text = "\n".join(summarize(rows).notes)
+    assert "3 of 6 verdicts of strict rest on a written rule" in text
+    assert "(other_form 2, rounded_value 1): 2 accepted as the rules say, 1 the other way round" in text
+
+
 def test_problems_are_counted_as_solved_always_sometimes_never(summarize: Summarize, make_code: Make) -> None:
     def chosen(row: Row) -> str:
         number = int(row["task_id"].split("/")[1])
