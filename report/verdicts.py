@@ -32,10 +32,10 @@ VERDICTS = ACCEPTED | {NOT_GRADED, HARNESS_ERROR} | NO_ANSWER | NO_PROGRAM | LIM
 class Verdict:
     """What the report keeps of one row: one reply under one pipeline.
 
-    ``text`` is a hash of the program (of the reply where the source has it), "" where neither is known: equal
-    texts are copies. ``debatable`` names the written rule that decided where careful readers differ, and
-    ``otherwise`` the verdict had it been the other way, both "" elsewhere. ``raw`` is the whole row, kept only
-    where a command shows it.
+    ``text`` is a hash of the program (of the reply where the source has it), "" where neither is known:
+    equal texts are copies. ``debatable`` names the written rule that decided where careful readers differ,
+    and ``otherwise`` the verdict had it been the other way, both "" elsewhere. ``raw`` is the whole row,
+    kept only where a command shows it.
     """
 
     __slots__ = (

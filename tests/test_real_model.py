@@ -41,7 +41,7 @@ def evaluate(model: str, model_args: str, problems: tuple[int, ...], out: Path, 
     ran = subprocess.run(
         [
             *(command or (str(Path(sys.executable).with_name("lm_eval")),)),
-            *("--model", model, "--model_args", model_args, "--tasks", "humaneval_strict"),
+            *("--model", model, "--model_args", model_args, "--device", "cpu", "--tasks", "humaneval_strict"),
             *("--include_path", str(tasks_folder()), "--apply_chat_template", "--log_samples"),
             *("--samples", json.dumps({"humaneval_strict": list(problems)})),
             *("--gen_kwargs", "max_gen_toks=200", "--output_path", str(out)),
@@ -59,7 +59,7 @@ def evaluate(model: str, model_args: str, problems: tuple[int, ...], out: Path, 
 
 
 def test_hugging_face_model_solves_problems_through_stock_lm_eval(model_folder: Path, tmp_path: Path) -> None:
-    rows = evaluate("hf", f"pretrained={model_folder},dtype=float32,device=cpu", SOLVED, tmp_path / "out")
+    rows = evaluate("hf", f"pretrained={model_folder},dtype=float32", SOLVED, tmp_path / "out")
     assert {row["task_id"]: row["verdict"] for row in rows} == {
         f"HumanEval/{number}": "passed" for number in SOLVED
     }
