@@ -118,7 +118,7 @@ def test_own_number_of_repeats_by_a_small_yaml(tmp_path: Path) -> None:
         "task: humaneval_twice\n"
         "repeats: 2\n"
         "dataset_kwargs: {strict_task: humaneval_strict_10_v1, strict_replies: 2}\n"
-        "generation_kwargs: {until: [], max_gen_toks: 1024, do_sample: true, temperature: 0.2}\n"
+        'generation_kwargs: {until: ["<|endoftext|>"], max_gen_toks: 9, do_sample: true, temperature: 0.2}\n'
     )
     results = evaluate("humaneval_twice", include=tmp_path, limit=5)["results"]["humaneval_twice"]
     assert results["pass@1,base"] == pytest.approx(0.4)
