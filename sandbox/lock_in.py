@@ -7,6 +7,7 @@ written to costs a fault, and a page is written to by looking at a Python object
 from __future__ import annotations
 
 import os
+import select
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,6 +61,8 @@ class LockIn:
         self._walls = walls
         self._setrlimit = resource.setrlimit
         self._streams_lead_nowhere = all(_is_null(fd, walls.null) for fd in range(3))
+        self._worker_ended = select.poll()
+        self._worker_ended.register(os.pidfd_open(os.getpid()), select.POLLIN)
         self._rights = self._steps_of_rights()
         self._filter = seccomp.Filter(walls.filter) if walls.filter is not None else None
 
@@ -73,6 +76,7 @@ class LockIn:
             # After the change of user, which clears it.
             call = syscalls.prepared_prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
             steps.append(("prctl(PR_SET_PDEATHSIG)", *call))
+            steps.append(("look for the worker", self._end_without_worker, ()))
         if walls.level is Isolation.NONE:
             return steps
         if walls.has(Layer.NO_CAPABILITIES):
@@ -81,6 +85,11 @@ class LockIn:
             call = syscalls.prepared("landlock_restrict_self", walls.rules, 0)
             steps.append(("landlock_restrict_self", *call))
         return steps
+
+    def _end_without_worker(self) -> None:
+        """End this sample if its worker was killed before the kernel was told to end both together."""
+        if self._worker_ended.poll(0):
+            os._exit(0)
 
     def prepare(self, keep_fds: Sequence[int], limits: Limits) -> list[syscalls.Step]:
         """List what the next sample does; the order matters: a step needs rights that a later one takes.
