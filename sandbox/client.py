@@ -9,19 +9,37 @@ import os
 import queue
 import subprocess
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from . import wire
 from .boot import start_broker
+from .errors import SandboxUnavailable
 
 END_S = 5.0
 
 _lock = threading.Lock()
 _current: BrokerClient | None = None
 
+MAX_BROKERS = 4  # how often a lost broker is replaced within one call
+
 
 class BrokerLost(Exception):
     """The broker process is gone; what had no result yet can be asked of a new one."""
+
+
+def replacing_lost_brokers(work: Callable[[], None], forget: Callable[[], None]) -> None:
+    """Do ``work``, which goes on where it was, again with a new broker while brokers are lost under it.
+
+    ``forget`` drops the lost one. Raises SandboxUnavailable after ``MAX_BROKERS`` of them.
+    """
+    for _ in range(MAX_BROKERS):
+        try:
+            work()
+            return
+        except BrokerLost:
+            forget()
+    raise SandboxUnavailable("the sandbox's broker process was killed again and again")
 
 
 class BrokerClient:

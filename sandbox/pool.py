@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal
 
-from .client import BrokerClient, BrokerLost, broker
+from .client import BrokerClient, BrokerLost, broker, replacing_lost_brokers
 from .errors import SandboxUnavailable
 from .machine import usable_cpus
-from .session import MAX_BROKERS
 
 
 @dataclass(frozen=True)
@@ -81,20 +80,14 @@ class Pool:
         outcomes: dict[int, PoolOutcome] = {}
         with self._lock:
             try:
-                for attempt in range(1, MAX_BROKERS + 1):
-                    try:
-                        self._run(texts, outcomes, on_done)
-                        break
-                    except BrokerLost:
-                        self._client = None
-                        if attempt == MAX_BROKERS:
-                            raise SandboxUnavailable(
-                                "the sandbox's broker process was killed again and again"
-                            ) from None
+                replacing_lost_brokers(lambda: self._run(texts, outcomes, on_done), self._forget)
             except BaseException:
                 self.close()
                 raise
         return [outcomes[index] for index in range(len(texts))]
+
+    def _forget(self) -> None:
+        self._client = None
 
     def _run(
         self, texts: Sequence[str], outcomes: dict[int, PoolOutcome], on_done: Callable[[int], None] | None

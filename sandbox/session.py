@@ -11,14 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from .client import BrokerClient, BrokerLost, broker
+from .client import BrokerClient, BrokerLost, broker, replacing_lost_brokers
 from .errors import SandboxUnavailable
 from .machine import speed_factor, usable_cpus
 from .prepared import exam_key
 from .records import CodeVerdict, Exam, ExamResult, Isolation, Submission, SuiteResult
 from .wire_records import exam_to_wire, submission_to_wire, suite_result_from_wire
-
-MAX_BROKERS = 4  # how often a lost broker is replaced within one call
 
 
 def cache_folder() -> str:
@@ -85,20 +83,16 @@ class Sandbox:
         results: dict[int, ExamResult] = {}
         with self._lock:
             try:
-                for attempt in range(1, MAX_BROKERS + 1):
-                    try:
-                        self._run(exams, submissions, results, on_result)
-                        break
-                    except BrokerLost:
-                        self._client = None
-                        if attempt == MAX_BROKERS:
-                            raise SandboxUnavailable(
-                                "the sandbox's broker process was killed again and again"
-                            ) from None
+                replacing_lost_brokers(
+                    lambda: self._run(exams, submissions, results, on_result), self._forget
+                )
             except BaseException:
                 self.close()
                 raise
         return [results[index] for index in range(len(submissions))]
+
+    def _forget(self) -> None:
+        self._client = None
 
     def _run(
         self,
