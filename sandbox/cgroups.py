@@ -21,6 +21,7 @@ _LEAF = f"{_PREFIX}tree"  # version 2: where the processes of a group go before 
 _WORKER_MIB = 96  # the warm parent's own pages, and the kernel's for the sample
 _WORKER_TASKS = 4
 _ENTERED_WITHIN_S = 10.0
+_FOREIGN_SESSION = 0  # what the kernel says of each session whose leader is outside this PID namespace
 _UNIT = 1 << 20
 
 
@@ -172,7 +173,8 @@ def _may_have_children(folder: str) -> bool:
     if _is_delegated(folder):
         return True
     session = os.getsid(0)
-    return all(_session_of(int(pid)) == session for pid in _read_path(f"{folder}/cgroup.procs").split())
+    pids = map(int, _read_path(f"{folder}/cgroup.procs").split())
+    return all(pid == os.getpid() or (_session_of(pid) == session != _FOREIGN_SESSION) for pid in pids)
 
 
 def _is_delegated(folder: str) -> bool:

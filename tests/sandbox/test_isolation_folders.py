@@ -102,14 +102,23 @@ def test_a_delegated_group_of_version_2_is_used_with_all_its_limits(
 
 
 @needs_linux
-def test_a_group_of_version_2_that_others_live_in_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("sessions", "ours"),
+    [
+        ({0: 7, 1: 7}, True),  # all of one session: a container whose first process started us
+        ({0: 7, 1: 1}, False),
+        ({0: 0, 1: 0}, False),  # both led from outside this PID namespace: not known to be one
+    ],
+)
+def test_a_group_of_version_2_is_divided_only_where_all_that_is_in_it_is_of_our_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sessions: dict[int, int], ours: bool
 ) -> None:
     for name, text in {**V2_GROUP, "cgroup.subtree_control": "", "cgroup.procs": "1\n"}.items():
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(cgroups, "_mounts", lambda: iter([("cgroup2", ["rw"], str(tmp_path))]))
     monkeypatch.setattr(cgroups, "_own_groups", lambda: {"": "/"})
-    assert cgroups.trees() == []
+    monkeypatch.setattr(os, "getsid", sessions.__getitem__)
+    assert [tree.version for tree in cgroups.trees()] == [2] * ours
 
 
 @needs_linux
