@@ -64,7 +64,8 @@ def load_documents(
 class _Pipeline:
     """A row of lm-eval's table: a filter that turns replies into rows of one pipeline."""
 
-    def __init__(self, pipeline: str) -> None:
+    def __init__(self, pipeline: str, version: str) -> None:
+        """Take the pipeline's name; ``version`` is read from the task's YAML by ``read_task``."""
         self.pipeline = pipeline
 
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[Row]]:

@@ -6,7 +6,7 @@ apart: an answer that a grader cannot finish is the model's, a grader that break
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
@@ -14,8 +14,9 @@ from typing import Any
 from lm_eval_strict.sandbox.errors import SandboxUnavailable
 from lm_eval_strict.sandbox.pool import Pool, PoolOutcome
 
-from .math_graders import GRADERS
+from .math_graders import MATH_PIPELINES
 from .rows import Judgement, MathVerdict
+from .versions import grader, newest
 
 CALL_WALL_S = 15.0
 MEMORY_MIB = 2048
@@ -25,36 +26,42 @@ _PRELOADED = {"symbolic": ("math_verify", "latex2sympy2_extended.latex2sympy2"),
 _BATCHES = {"symbolic": 1, "strict": 64}
 _EXHAUSTED = ("out of memory", "MemoryError", "RecursionError")
 
-Task = tuple[str, str, str]
-"""A grader's name, an answer and a gold."""
+Task = tuple[tuple[str, str], str, str]
+"""A grader's name and version, an answer and a gold."""
 
 
 def grade_answers(
     pairs: Sequence[tuple[str | None, str]],
-    graders: Sequence[str],
+    graders: Sequence[str] | Mapping[str, str],
     *,
     workers: int | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> list[dict[str, Judgement]]:
     """Grade each (answer, gold) with each of ``graders``; an answer of None is ``no_answer``.
 
-    Results come in input order. ``on_done`` gets the index of each pair once all its graders are done.
-    Raises ``ValueError`` for a grader that ``GRADERS`` does not have.
+    ``graders`` are names, each in its newest version, or names with the version of each. Results come in
+    input order. ``on_done`` gets the index of each pair once all its graders are done.
+    Raises ``ValueError`` for an unknown name, ``UnknownVersion`` for a version that the pack does not have.
     """
-    unknown = [name for name in graders if name not in GRADERS]
+    unknown = [name for name in graders if name not in MATH_PIPELINES]
     if unknown:
-        raise ValueError(f"graders={unknown}: known are {', '.join(GRADERS)}")
-    progress = _Progress(pairs, graders, on_done)
+        raise ValueError(f"graders={unknown}: known are {', '.join(MATH_PIPELINES)}")
+    versions = dict(graders) if isinstance(graders, Mapping) else {name: newest(name) for name in graders}
+    functions = {name: grader(name, version) for name, version in versions.items()}
+    progress = _Progress(pairs, list(versions.items()), on_done)
     tasks = progress.tasks()
     judged: dict[Task, Judgement] = {}
     for task in tasks:
-        if task[0] in IN_PROCESS:
-            judged[task] = GRADERS[task[0]](task[1], task[2])
+        (name, _), answer, gold = task
+        if name in IN_PROCESS:
+            judged[task] = functions[name](answer, gold)
             progress.done([task])
-    _grade_in_workers([task for task in tasks if task[0] not in IN_PROCESS], judged, workers, progress)
-    missing = {name: Judgement(MathVerdict.NO_ANSWER) for name in graders}
+    _grade_in_workers([task for task in tasks if task not in judged], judged, workers, progress)
+    missing = {name: Judgement(MathVerdict.NO_ANSWER) for name in versions}
     return [
-        dict(missing) if answer is None else {name: judged[name, answer, gold] for name in graders}
+        dict(missing)
+        if answer is None
+        else {each[0]: judged[each, answer, gold] for each in versions.items()}
         for answer, gold in pairs
     ]
 
@@ -65,7 +72,7 @@ class _Progress:
     def __init__(
         self,
         pairs: Sequence[tuple[str | None, str]],
-        graders: Sequence[str],
+        graders: Sequence[tuple[str, str]],
         on_done: Callable[[int], None] | None,
     ) -> None:
         self._on_done = on_done or (lambda index: None)
@@ -75,9 +82,9 @@ class _Progress:
             if answer is None or not graders:
                 self._on_done(index)
                 continue
-            self._open[index] = len(set(graders))
-            for name in dict.fromkeys(graders):
-                self._waiting.setdefault((name, answer, gold), []).append(index)
+            self._open[index] = len(graders)
+            for each in graders:
+                self._waiting.setdefault((each, answer, gold), []).append(index)
 
     def tasks(self) -> list[Task]:
         """Return what is to be graded, equal pairs once."""
@@ -98,22 +105,24 @@ def _grade_in_workers(
     """Grade in batches; the pairs of a batch that did not return are graded again one by one."""
     if not tasks:
         return
-    names = tuple(sorted({name for name, _, _ in tasks}))
+    graders = sorted({each for each, _, _ in tasks})
     try:
-        pool = _pool(names, workers)
-        batches = [batch for name in names for batch in _batches([task for task in tasks if task[0] == name])]
+        pool = _pool(tuple(graders), workers)
+        batches = [
+            batch for each in graders for batch in _batches([task for task in tasks if task[0] == each])
+        ]
         single = _run(pool, batches, judged, progress)
         _run(pool, [[task] for task in single], judged, progress)
     except SandboxUnavailable:
         # Where no process can be forked the graders still work, unprotected: their bounds must do.
         for task in tasks:
             if task not in judged:
-                judged[task] = GRADERS[task[0]](task[1], task[2])
+                judged[task] = grader(*task[0])(task[1], task[2])
                 progress.done([task])
 
 
 def _batches(tasks: Sequence[Task]) -> list[list[Task]]:
-    size = _BATCHES.get(tasks[0][0], 1) if tasks else 1
+    size = _BATCHES.get(tasks[0][0][0], 1) if tasks else 1
     return [list(tasks[start : start + size]) for start in range(0, len(tasks), size)]
 
 
@@ -122,7 +131,8 @@ def _run(
 ) -> list[Task]:
     """Grade batches and return the tasks that must be graded again alone."""
     items = [
-        {"grader": batch[0][0], "pairs": [[answer, gold] for _, answer, gold in batch]} for batch in batches
+        {"grader": list(batch[0][0]), "pairs": [[answer, gold] for _, answer, gold in batch]}
+        for batch in batches
     ]
 
     def on_batch(index: int) -> None:
@@ -152,18 +162,18 @@ def _failed(outcome: PoolOutcome) -> Judgement:
 
 
 @lru_cache(maxsize=4)
-def _pool(names: tuple[str, ...], workers: int | None) -> Pool:
+def _pool(graders: tuple[tuple[str, str], ...], workers: int | None) -> Pool:
     """Return the warm pool for these graders; it lives as long as the process."""
     preload = ["lm_eval_strict.filters.math_graders"]
-    preload += [module for name in names for module in _PRELOADED.get(name, ())]
+    preload += [module for name, _ in graders for module in _PRELOADED.get(name, ())]
     function = "lm_eval_strict.filters.grade_answers:grade_batch"
     return Pool(function, preload=preload, workers=workers, call_wall_s=CALL_WALL_S, memory_mib=MEMORY_MIB)
 
 
 def grade_batch(item: dict[str, Any]) -> list[dict[str, Any]]:
     """Grade the pairs of one item in a worker; take and return what JSON can carry."""
-    grader = GRADERS[item["grader"]]
-    return [_fields(grader(answer, gold)) for answer, gold in item["pairs"]]
+    grade = grader(*item["grader"])
+    return [_fields(grade(answer, gold)) for answer, gold in item["pairs"]]
 
 
 def _fields(judgement: Judgement) -> dict[str, Any]:

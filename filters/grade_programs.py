@@ -20,6 +20,7 @@ from lm_eval_strict.sandbox.records import (
 
 from .problems import Problem, load_problems
 from .task_spec import TaskSpec, read_task
+from .versions import suite as suite_of
 
 ResultKey = tuple[str, str, str, str]
 
@@ -54,6 +55,11 @@ def exam_for(spec: TaskSpec, problem: Problem) -> Exam:
             if quirk["task_id"] == problem.key and quirk["input"]
         ),
     )
+
+
+def suites_of(spec: TaskSpec) -> tuple[Suite, ...]:
+    """Return the suite of each pipeline of ``spec``, in the version that it asks for, in their order."""
+    return tuple(suite_of(name, version) for name, version in spec.versions.items())
 
 
 def limits_for(spec: TaskSpec, key: str) -> Limits:
@@ -108,7 +114,7 @@ def _run(
     from lm_eval_strict.sandbox.session import Sandbox
 
     problems = load_problems(spec.dataset).by_key
-    suites = tuple(Suite(name) for name in spec.pipelines)
+    suites = suites_of(spec)
     unique = [programs[indices[0]] for indices in waiting.values()]
     exams = {problems[key].row_hash: exam_for(spec, problems[key]) for key, _ in unique}
     submissions = [
@@ -138,5 +144,5 @@ def _result_key(spec: TaskSpec, problem: Problem, program: str | None, isolation
 
 def no_program(spec: TaskSpec, key: str, isolation: Isolation) -> ExamResult:
     """Return the result of a reply that hands in no program: nothing was run."""
-    judged = tuple(SuiteResult(Suite(name), CodeVerdict.NO_PROGRAM) for name in spec.pipelines)
+    judged = tuple(SuiteResult(suite, CodeVerdict.NO_PROGRAM) for suite in suites_of(spec))
     return ExamResult(judged, isolation, limits_for(spec, key))

@@ -13,7 +13,7 @@ from .problems import load_problems, sha256_of
 from .replies import Reply
 from .rows import ExtractedAnswer, ExtractedProgram, Judgement, MathVerdict
 from .task_spec import TaskSpec
-from .versions import off_lock
+from .versions import answer_extraction, off_lock, program_extraction
 
 
 class Row(dict[str, Any]):
@@ -71,12 +71,10 @@ def grade(
 
 
 def _program(spec: TaskSpec, reply: Reply) -> ExtractedProgram:
-    from .extract_program import extract_program
-
     if reply.text is None:
         return ExtractedProgram(reply.program, "given")
     problem = load_problems(spec.dataset).by_key[reply.key]
-    return extract_program(
+    return program_extraction(spec.extraction)(
         reply.text,
         prompt=problem["prompt"],
         entry_point=problem["entry_point"],
@@ -85,11 +83,9 @@ def _program(spec: TaskSpec, reply: Reply) -> ExtractedProgram:
 
 
 def _answer(spec: TaskSpec, reply: Reply) -> ExtractedAnswer:
-    from .extract_answer import extract_answer
-
     if reply.text is None:
         return ExtractedAnswer(reply.answer, "given")
-    return extract_answer(reply.text, mode=reply.mode or spec.mode)
+    return answer_extraction(spec.extraction)(reply.text, mode=reply.mode or spec.mode)
 
 
 def _open_row(spec: TaskSpec, reply: Reply, pipeline: str, isolation: Isolation) -> dict[str, Any]:
@@ -129,13 +125,14 @@ def _grade_code(
     workers: int | None,
     on_done: Callable[[int], None] | None,
 ) -> None:
-    from .grade_programs import grade_programs
+    from .grade_programs import grade_programs, suites_of
 
+    pipelines = dict(zip(suites_of(spec), spec.pipelines, strict=True))
     programs = [(one.reply.key, getattr(one.found, "program", None)) for one in graded]
 
     def on_result(index: int, result: ExamResult) -> None:
         for suite in result.suites:
-            graded[index].rows[suite.suite.value].update(_code_fields(suite, result))
+            graded[index].rows[pipelines[suite.suite]].update(_code_fields(suite, result))
         if on_done is not None:
             on_done(index)
 
@@ -172,7 +169,7 @@ def _grade_math(
         chunk = graded[start : start + MATH_CHUNK]
         pairs = [(getattr(one.found, "answer", None), gold_of(spec, one.reply)) for one in chunk]
         try:
-            judgements = grade_answers(pairs, spec.pipelines, workers=workers)
+            judgements = grade_answers(pairs, spec.versions, workers=workers)
         except Exception as error:  # a reply is never lost: the row says what of ours failed
             _mark_harness_errors(chunk, error)
             continue

@@ -1,25 +1,14 @@
-"""The math graders by name, each ``(answer, gold) -> Judgement``, and each one's own version."""
+"""The math graders by name, each ``(answer, gold) -> Judgement``, in their newest versions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import grade_exact, grade_normalized, grade_strict, grade_symbolic
-from .rows import Judgement
+from .versions import Grader, grader, newest
 
-Grader = Callable[[str, str], Judgement]
+MATH_PIPELINES = ("exact", "normalized", "symbolic", "strict")
 
 GRADERS: Mapping[str, Grader] = MappingProxyType(
-    {
-        "exact": grade_exact.grade,
-        "normalized": grade_normalized.grade,
-        "symbolic": grade_symbolic.grade,
-        "strict": grade_strict.grade,
-    }
-)
-
-# A grader's version moves with every change that can move one of its verdicts.
-VERSIONS: Mapping[str, str] = MappingProxyType(
-    {"exact": "1", "normalized": "1", "symbolic": "1", "strict": "1"}
+    {name: grader(name, newest(name)) for name in MATH_PIPELINES}
 )

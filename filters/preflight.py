@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from lm_eval_strict.sandbox.records import Isolation
 
 from .problems import DataUnavailable, load_problems
-from .task_spec import TaskSpec
-from .versions import LM_EVAL_TESTED, MATH_PINS, installed
+from .task_spec import TaskSpec, data_sets
+from .versions import LM_EVAL_TESTED, MATH_PINS, UnknownVersion, installed, require_version
 
 ISOLATION_VARIABLE = "LM_EVAL_STRICT_ISOLATION"
 GRADE_CHOICES = ("now", "later")
@@ -55,16 +55,24 @@ def check(spec: TaskSpec, settings: Settings, *, needs_data: bool = True) -> Non
 
 def check_data(spec: TaskSpec) -> None:
     """Raise ``PreflightFailure`` unless the very rows that ``spec`` names can be read."""
-    names = [spec.dataset, "humaneval"] if "plus" in spec.pipelines else [spec.dataset]
     try:
-        for name in names:
+        for name in data_sets(spec.dataset):
             load_problems(name)
     except DataUnavailable as error:
         raise PreflightFailure(str(error)) from error
 
 
 def check_versions(spec: TaskSpec) -> None:
-    """Raise ``PreflightFailure`` where a pinned library is another version; say if lm-eval is untried."""
+    """Raise ``PreflightFailure`` where the pack or a pinned library lacks a version that ``spec`` stands on.
+
+    Says once on stderr if lm-eval is untried.
+    """
+    extraction = "extract_program" if spec.kind == "code" else "extract_answer"
+    try:
+        for name, version in (*spec.versions.items(), (extraction, spec.extraction)):
+            require_version(name, version)
+    except UnknownVersion as error:
+        raise PreflightFailure(f"{spec.frozen_name}: {error}") from error
     if spec.kind == "math":
         found, pinned = installed("math-verify"), MATH_PINS["math-verify"]
         if found != pinned:

@@ -14,7 +14,7 @@ import yaml
 from lm_eval_strict import tasks as tasks_package
 
 from .published import PUBLISHED
-from .versions import MATH_PINS, grader_versions
+from .versions import MATH_PINS
 
 MODES = ("chat", "base", "gen_prefix")
 SUITE_FILTER = "GradePrograms"
@@ -29,7 +29,8 @@ class UnknownTask(Exception):
 class TaskSpec:
     """One frozen task: everything that decides a verdict, read from its YAML and the data beside it.
 
-    ``name`` is without the major, ``frozen_name`` with it. ``pipelines`` are in the order of the table.
+    ``name`` is without the major, ``frozen_name`` with it. ``versions`` maps each pipeline, in the order of
+    the table, to the version of its grader or suite; ``extraction`` is the version of the extraction.
     ``overrides`` maps a problem's identifier to the suite that judges it in place of the task's own.
     ``cpu_limits_s`` holds the problems that need more than ``cpu_limit_s`` seconds.
     """
@@ -41,12 +42,18 @@ class TaskSpec:
     mode: str
     replies: int
     kind: str
-    pipelines: tuple[str, ...]
+    versions: Mapping[str, str]
+    extraction: str
     overrides: Mapping[str, str]
     cpu_limits_s: Mapping[str, float]
     quirks: tuple[Mapping[str, str], ...]
     generation_kwargs: Mapping[str, Any]
     digest: str
+
+    @property
+    def pipelines(self) -> tuple[str, ...]:
+        """Return the names of the pipelines, in the order of the table."""
+        return tuple(self.versions)
 
 
 def tasks_folder() -> Path:
@@ -54,29 +61,31 @@ def tasks_folder() -> Path:
     return Path(str(tasks_package.__path__[0]))
 
 
-def task_names() -> list[str]:
-    """Return the names of all tasks of the pack, aliases and frozen majors, sorted."""
-    return sorted(path.stem for path in tasks_folder().glob("*.yaml"))
+def task_names(folder: Path | None = None) -> list[str]:
+    """Return the names of all tasks of the pack (or of ``folder``), aliases and frozen majors, sorted."""
+    return sorted(path.stem for path in (folder or tasks_folder()).glob("*.yaml"))
 
 
 @lru_cache(maxsize=64)
-def read_task(name: str) -> TaskSpec:
+def read_task(name: str, *, folder: Path | None = None) -> TaskSpec:
     """Return the frozen task that ``name`` (an alias or a frozen name) stands for.
 
-    Raises ``UnknownTask`` with the near names where the pack has no such task.
+    ``folder`` holds the YAML files; None means the pack's own. Raises ``UnknownTask`` with the near names
+    where there is no such task.
     """
-    if not (tasks_folder() / f"{name}.yaml").is_file():
+    folder = folder or tasks_folder()
+    if not (folder / f"{name}.yaml").is_file():
         import difflib
 
-        near = difflib.get_close_matches(name, task_names(), n=3) or task_names()
+        names = task_names(folder)
+        near = difflib.get_close_matches(name, names, n=3) or names
         raise UnknownTask(f"no task {name!r} in this pack; near names: {', '.join(near)}")
-    declared = _resolved(tasks_folder() / f"{name}.yaml")
+    declared = _resolved(folder / f"{name}.yaml")
     settings = declared["dataset_kwargs"]
     frozen_name = settings["strict_task"]
     filters = [(entry["name"], entry["filter"][0]) for entry in declared["filter_list"]]
-    kind = "code" if filters[0][1]["function"].endswith(SUITE_FILTER) else "math"
-    pipelines = tuple(pipeline for pipeline, _ in filters)
-    limits, quirks = _limits(settings.get("strict_cpu_limits")), _quirks(settings.get("strict_quirks"))
+    kind = "code" if filters[0][1]["function"] == SUITE_FILTER else "math"
+    limits, quirks = _limits(folder, settings), _quirks(folder, settings)
     return TaskSpec(
         name=frozen_name.rpartition("_v")[0],
         frozen_name=frozen_name,
@@ -85,36 +94,45 @@ def read_task(name: str) -> TaskSpec:
         mode=settings["strict_mode"],
         replies=settings["strict_replies"],
         kind=kind,
-        pipelines=pipelines,
+        versions={pipeline: grader["version"] for pipeline, grader in filters},
+        extraction=settings["strict_extraction"],
         overrides=settings.get("strict_overrides", {}),
         cpu_limits_s=limits,
         quirks=quirks,
         generation_kwargs=declared["generation_kwargs"],
-        digest=_digest(declared, kind, pipelines, limits, quirks),
+        digest=_digest(declared, kind, limits, quirks),
     )
 
 
 def _digest(
     declared: Mapping[str, Any],
     kind: str,
-    pipelines: tuple[str, ...],
     limits: Mapping[str, float],
     quirks: tuple[Mapping[str, str], ...],
 ) -> str:
+    """Hash all that the task declares and that can move a number: its values, never its words or layout."""
     from .problems import sha256_of
 
+    settings = dict(declared["dataset_kwargs"])
+    for file_name in ("strict_cpu_limits", "strict_quirks"):
+        settings.pop(file_name, None)  # what the file says decides, not what it is called
     deciding = {key: value for key, value in declared.items() if key not in ("task", "metadata")}
-    deciding["version"] = declared["metadata"]["version"]
-    deciding["data"] = PUBLISHED[declared["dataset_kwargs"]["strict_dataset"]].sha256
-    deciding["graders"] = {name: grader_versions()[name] for name in pipelines}
+    deciding["dataset_kwargs"] = settings
+    deciding["data"] = {name: PUBLISHED[name].sha256 for name in data_sets(settings["strict_dataset"])}
     if kind == "code":
         deciding["cpu_limits_s"] = dict(limits)
-        deciding["quirks"] = list(quirks)
-        deciding["extraction"] = grader_versions()["extract_program"]
+        deciding["quirks"] = sorted([quirk[field] for field in _QUIRK_DECIDES] for quirk in quirks)
     else:
         deciding["pins"] = dict(MATH_PINS)
-        deciding["extraction"] = grader_versions()["extract_answer"]
     return sha256_of(json.dumps(deciding, sort_keys=True))
+
+
+_QUIRK_DECIDES = ("task_id", "input", "careful_output")
+
+
+def data_sets(dataset: str) -> tuple[str, ...]:
+    """Return the published data sets that judge the problems of ``dataset``, itself first."""
+    return (dataset, "humaneval") if dataset == "humanevalplus" else (dataset,)
 
 
 def _resolved(path: Path) -> dict[str, Any]:
@@ -125,28 +143,27 @@ def _resolved(path: Path) -> dict[str, Any]:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML where ``!function`` is the dotted name and nothing is imported."""
+    """YAML where ``!function`` is the function's own name, wherever it lives, and nothing is imported."""
 
 
 def _function_name(loader: yaml.Loader | yaml.FullLoader | yaml.UnsafeLoader, node: yaml.Node) -> str:
     assert isinstance(node, yaml.ScalarNode)
-    return str(loader.construct_scalar(node))
+    return str(loader.construct_scalar(node)).rpartition(".")[2]
 
 
 _Loader.add_constructor("!function", _function_name)
 
 
-def _limits(file_name: str | None) -> Mapping[str, float]:
-    if file_name is None:
+def _limits(folder: Path, settings: Mapping[str, Any]) -> Mapping[str, float]:
+    if "strict_cpu_limits" not in settings:
         return {}
-    limits: Mapping[str, float] = json.loads((tasks_folder() / file_name).read_text(encoding="utf-8"))[
-        "cpu_s"
-    ]
+    stated = json.loads((folder / settings["strict_cpu_limits"]).read_text(encoding="utf-8"))
+    limits: Mapping[str, float] = stated["cpu_s"]
     return limits
 
 
-def _quirks(file_name: str | None) -> tuple[Mapping[str, str], ...]:
-    if file_name is None:
+def _quirks(folder: Path, settings: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:
+    if "strict_quirks" not in settings:
         return ()
-    lines = (tasks_folder() / file_name).read_text(encoding="utf-8").split("\n")
+    lines = (folder / settings["strict_quirks"]).read_text(encoding="utf-8").split("\n")
     return tuple(json.loads(line) for line in lines if line.strip())

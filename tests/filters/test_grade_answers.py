@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from lm_eval_strict.filters import grade_answers as grading
+from lm_eval_strict.filters import grade_exact
 from lm_eval_strict.filters.grade_answers import grade_answers, grade_batch
 from lm_eval_strict.filters.math_graders import GRADERS
 from lm_eval_strict.filters.rows import Judgement, MathVerdict
@@ -43,7 +44,7 @@ def test_equal_pairs_are_graded_once(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append((answer, gold))
         return Judgement(MathVerdict.RIGHT)
 
-    monkeypatch.setattr(grading, "GRADERS", {"exact": count})
+    monkeypatch.setattr(grade_exact, "grade", count)
     grade_answers([("1", "1"), ("1", "1"), ("2", "1"), (None, "1")], ["exact"])
     assert seen == [("1", "1"), ("2", "1")]
 
@@ -99,5 +100,5 @@ def test_grading_works_in_a_thread() -> None:
 
 def test_a_batch_carries_every_field_through_json() -> None:
     answer, gold = "2516", "2516_8"
-    (fields,) = grade_batch({"grader": "strict", "pairs": [[answer, gold]]})
+    (fields,) = grade_batch({"grader": ["strict", "1"], "pairs": [[answer, gold]]})
     assert grading._judgement(fields) == GRADERS["strict"](answer, gold)
