@@ -8,9 +8,12 @@ import importlib.util
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from .published import PUBLISHED, Published
@@ -73,8 +76,24 @@ def load_problems(name: str, *, folder: str | os.PathLike[str] | None = None) ->
     """
     if name not in PUBLISHED:
         raise DataUnavailable(f"no data set {name!r}; known: {', '.join(sorted(PUBLISHED))}")
+    given = _given.get().get(name)
+    if given is not None and folder is None:
+        return given
     chosen = os.fspath(folder) if folder is not None else os.environ.get(DATA_FOLDER_VARIABLE) or None
     return _load(name, chosen)
+
+
+_given: ContextVar[Mapping[str, Problems]] = ContextVar("given_problems", default=MappingProxyType({}))
+
+
+@contextmanager
+def given_problems(problems: Iterable[Problems]) -> Iterator[None]:
+    """Have ``load_problems`` return these, which need not be all of their data sets, within this context."""
+    token = _given.set({each.name: each for each in problems})
+    try:
+        yield
+    finally:
+        _given.reset(token)
 
 
 @lru_cache(maxsize=8)
