@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from lm_eval_strict.sandbox.records import (
     CodeVerdict,
@@ -22,6 +24,9 @@ from .problems import Problem, load_problems
 from .task_spec import TaskSpec, read_task
 from .versions import suite as suite_of
 
+if TYPE_CHECKING:
+    from lm_eval_strict.sandbox.session import Sandbox
+
 ResultKey = tuple[str, str, str, str]
 
 
@@ -34,6 +39,12 @@ class _Results:
 
 
 _results = _Results()
+
+
+def forget_results() -> None:
+    """Drop the results that this process keeps: for a process that outlives the runs it grades for."""
+    with _results.lock:
+        _results.by_key.clear()
 
 
 def exam_for(spec: TaskSpec, problem: Problem) -> Exam:
@@ -74,12 +85,14 @@ def grade_programs(
     *,
     isolation: Isolation = Isolation.FULL,
     workers: int | None = None,
+    sandbox: Sandbox | None = None,
     on_result: Callable[[int, ExamResult], None] | None = None,
 ) -> list[ExamResult]:
     """Judge each program by every pipeline of the code task ``task``, in the sandbox, in parallel.
 
     ``programs`` are pairs (problem's identifier, program); a program of None is a reply without one. Returns
-    one result per program, in order. ``workers`` None means one per usable CPU. ``on_result`` is called with
+    one result per program, in order. ``workers`` None means one per usable CPU. ``sandbox``
+    is one that is kept warm between calls, in place of one of this call's own. ``on_result`` is called with
     the index and the result of each program as it is there. Equal programs for one problem are run once.
     Raises ``SandboxUnavailable`` where the machine cannot give ``isolation``.
     """
@@ -99,7 +112,7 @@ def grade_programs(
         if on_result is not None:
             on_result(index, found[key])
     if waiting:
-        found.update(_run(spec, programs, waiting, isolation, workers, on_result))
+        found.update(_run(spec, programs, waiting, isolation, workers, sandbox, on_result))
     return [found[key] for key in keys]
 
 
@@ -109,6 +122,7 @@ def _run(
     waiting: Mapping[ResultKey, list[int]],
     isolation: Isolation,
     workers: int | None,
+    kept: Sandbox | None,
     on_result: Callable[[int, ExamResult], None] | None,
 ) -> dict[ResultKey, ExamResult]:
     from lm_eval_strict.sandbox.session import Sandbox
@@ -131,7 +145,7 @@ def _run(
             for index in waiting[result_keys[number]]:
                 on_result(index, result)
 
-    with Sandbox(isolation=isolation, workers=workers) as sandbox:
+    with nullcontext(kept) if kept else Sandbox(isolation=isolation, workers=workers) as sandbox:
         results = sandbox.grade(exams, submissions, on_result=on_submission)
     return dict(zip(result_keys, results, strict=True))
 

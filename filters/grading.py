@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lm_eval_strict.sandbox.records import CodeVerdict, ExamResult, Isolation, SuiteResult
 
@@ -14,6 +14,9 @@ from .replies import Reply
 from .rows import ExtractedAnswer, ExtractedProgram, Judgement, MathVerdict
 from .task_spec import TaskSpec
 from .versions import answer_extraction, off_lock, program_extraction
+
+if TYPE_CHECKING:
+    from lm_eval_strict.sandbox.session import Sandbox
 
 
 class Row(dict[str, Any]):
@@ -57,15 +60,17 @@ def grade(
     *,
     isolation: Isolation = Isolation.FULL,
     workers: int | None = None,
+    sandbox: Sandbox | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> None:
     """Grade what was extracted and write the verdicts into the rows.
 
+    ``sandbox`` is a warm one for programs, in place of one of this call's own with ``workers`` workers.
     ``on_done`` is called with the index of each reply as its rows are final. Never raises for a reply: what
     could not be graded through our own fault is a ``harness_error`` that says why.
     """
     if spec.kind == "code":
-        _grade_code(spec, graded, isolation, workers, on_done)
+        _grade_code(spec, graded, isolation, workers, sandbox, on_done)
     else:
         _grade_math(spec, graded, workers, on_done)
 
@@ -123,6 +128,7 @@ def _grade_code(
     graded: Sequence[Graded],
     isolation: Isolation,
     workers: int | None,
+    sandbox: Sandbox | None,
     on_done: Callable[[int], None] | None,
 ) -> None:
     from .grade_programs import grade_programs, suites_of
@@ -137,7 +143,9 @@ def _grade_code(
             on_done(index)
 
     try:
-        grade_programs(spec, programs, isolation=isolation, workers=workers, on_result=on_result)
+        grade_programs(
+            spec, programs, isolation=isolation, workers=workers, sandbox=sandbox, on_result=on_result
+        )
     except Exception as error:  # a reply is never lost: the row says what of ours failed
         _mark_harness_errors(graded, error)
 
