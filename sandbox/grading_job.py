@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from .broker import Broker
 
 AHEAD = 2  # submissions that a worker has at hand, so that it need not wait for the broker in between
+QUICK_S = (
+    0.05  # where one takes longer, waiting is nothing, and the next one is better left to whoever is free
+)
 MAX_ATTEMPTS = 3
 
 
@@ -23,6 +27,8 @@ class _Worker:
     pids: tuple[int, int]
     exam_key: str = ""
     ready: bool = False
+    quick: bool = False  # its last submission took less than QUICK_S, and the next is of the same exam
+    last_s: float = 0.0
     in_flight: list[tuple[str, int, Any]] = field(default_factory=list)
 
 
@@ -95,6 +101,8 @@ class GradingJob:
         elif kind == "result":
             index, results, measured = details
             worker.in_flight.pop(0)
+            now = time.monotonic()
+            worker.quick, worker.last_s = now - worker.last_s < QUICK_S, now
             self.broker.reply("result", self.job_id, index, results, measured)
         self._give_out()
 
@@ -102,7 +110,7 @@ class GradingJob:
         """Fill every ready worker's hand, one each in turn."""
         for full in range(1, AHEAD + 1):
             for worker in list(self.workers):
-                if worker.ready and len(worker.in_flight) < full:
+                if worker.ready and len(worker.in_flight) < full and (full == 1 or worker.quick):
                     self._give(worker)
 
     def _give(self, worker: _Worker) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .codec import FRAME
 from .codec_reader import Answer, UnreadableAnswer, read_answer
-from .comparison import FLOAT_ATOL, plus_accepts, strict_accepts
+from .comparison import FLOAT_ATOL, Rule, plus_accepts, strict_accepts, written_accepts
 from .failures import Failure, failure_of, failure_of_end
 from .prepared import Calls, Prepared, joined
 from .records import CodeVerdict, FirstFailure, Quirk, Suite, SuiteResult
@@ -60,7 +60,7 @@ class PlusJudge:
         while self._rest is None and self._segments and chunk:
             segment = self._segments[0].stream
             size = min(len(chunk), len(segment) - self._at)
-            if segment[self._at : self._at + size] != chunk[:size]:
+            if not segment.startswith(chunk[:size], self._at):
                 self._leave_fast_path()
                 break
             self._at += size
@@ -115,21 +115,28 @@ class PlusJudge:
     def _judge_answer(self, index: int, answer: Answer, repeated: bool) -> None:
         expected = self.calls.expected(index)
         atol = self.prepared.plus_atol
-        sticky = FLOAT_ATOL if atol == 0 and 0 <= self.prepared.first_floats <= index else atol
+        rule = Rule(self.prepared.plus_rule)
         wrong = Failure(CodeVerdict.WRONG_ANSWER, shorten(answer.value))
-        if not repeated and not plus_accepts(answer, expected, sticky):
+        if not repeated and not self._published_accepts(index, answer, expected, rule):
             self._fail([Suite.PLUS], index, wrong)
-        if strict_accepts(answer, expected, atol):
+        if strict_accepts(answer, expected, atol, rule):
             return
         detail = "a repeated call was answered otherwise" if repeated else ""
         wrong = Failure(CodeVerdict.WRONG_ANSWER, wrong.got, detail)
         self._fail([Suite.PLUS_STRICT], index, wrong)
         careful = self._careful_outputs().get(index)
-        if careful is not None and strict_accepts(answer, careful[1], atol):
+        if careful is not None and strict_accepts(answer, careful[1], atol, rule):
             if self.failed.get(Suite.PLUS_ADJUDICATED, wrong) is None:
                 self.quirks_used[careful[0]] = None
             return
         self._fail([Suite.PLUS_ADJUDICATED], index, wrong)
+
+    def _published_accepts(self, index: int, answer: Answer, expected: Any, rule: Rule) -> bool:
+        atol = self.prepared.plus_atol
+        if rule is not Rule.EVALPLUS:
+            return written_accepts(answer, expected, atol, rule)
+        sticky = FLOAT_ATOL if atol == 0 and 0 <= self.prepared.first_floats <= index else atol
+        return plus_accepts(answer, expected, sticky)
 
     def _careful_outputs(self) -> dict[int, tuple[str, Any]]:
         """Map each input that a listed quirk names to the quirk's text and its careful output."""

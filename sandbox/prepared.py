@@ -11,6 +11,7 @@ import hashlib
 import marshal
 import os
 import random
+import struct
 import sys
 import time
 from array import array
@@ -21,13 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from .codec import FRAME, encode, is_plain
-from .comparison import is_floats
+from .comparison import Rule, is_floats
+from .kept_bytes import KeptBytes
 from .records import Exam
 from .suites import read_plus_test
 
-FORMAT = 3
+FORMAT = 5
 MAX_EXPECTED = 1 << 30
 MIN_ANSWER_BYTES = 1 << 20
+_SIZE = struct.Struct("<Q")
+HELD_BYTES = 4 << 20  # a longer stream of expected answers stays in its file
 
 
 @dataclass
@@ -38,7 +42,7 @@ class Calls:
     """
 
     arguments: list[bytes]
-    stream: bytes
+    stream: bytes | KeptBytes
     ends: list[int]
     cheaper_half: list[int] | None = field(default=None, compare=False)
 
@@ -73,6 +77,7 @@ class Prepared:
     base: Calls | None = None
     plus: Calls | None = None
     plus_atol: float = 0.0
+    plus_rule: str = Rule.EVALPLUS.value
     first_floats: int = (
         -1
     )  # the first input whose expected value is floats: from there on EvalPlus has a tolerance
@@ -104,13 +109,13 @@ def prepare(exam: Exam, cache_folder: str | None) -> Prepared:
         _prepare_plus(exam, exam.plus_test, prepared)
     if exam.base_test is not None:
         prepared.base = record_calls(exam, exam.base_test)
-    if path is not None:
-        _keep(path, prepared)
+    if path is not None and _keep(path, prepared):
+        return _read_kept(path) or prepared  # of a long stream, the file alone is left
     return prepared
 
 
 def _prepare_plus(exam: Exam, source: str, prepared: Prepared) -> None:
-    test = read_plus_test(source)
+    test = read_plus_test(source, exam.entry_point)
     if test is None:
         return
     arguments = [marshal.dumps(list(inputs), 2) for inputs in test.inputs]
@@ -120,6 +125,7 @@ def _prepare_plus(exam: Exam, source: str, prepared: Prepared) -> None:
     frames = [encode(value, MAX_EXPECTED) for value in results or ()]
     prepared.plus = Calls(arguments, *joined(frames))
     prepared.plus_atol = test.atol
+    prepared.plus_rule = test.rule.value
     prepared.first_floats = next((i for i, value in enumerate(results or ()) if is_floats(value)), -1)
 
 
@@ -148,9 +154,18 @@ class CheckFailed(Exception):
 def test_scope(exam: Exam, source: str) -> dict[str, Any]:
     """Execute the trusted prompt (imports, helpers) and the test, as HumanEval does, in one namespace."""
     scope: dict[str, Any] = {"__name__": "test"}
-    exec(compile(exam.prompt + "\n    pass\n", "<prompt>", "exec"), scope)
+    exec(compile(_whole(exam.prompt), "<prompt>", "exec"), scope)
     exec(compile(source, "<test>", "exec"), scope)
     return scope
+
+
+def _whole(prompt: str) -> str:
+    """Close a prompt that ends inside an open function; MBPP's is a text of its own."""
+    try:
+        compile(prompt, "<prompt>", "exec")
+    except SyntaxError:
+        return prompt + "\n    pass\n"
+    return prompt
 
 
 def reference_of(exam: Exam) -> Callable[..., Any]:
@@ -171,9 +186,10 @@ def run_check(
 
     ``named`` is what the entry point's name means inside the test (the candidate itself, as published).
     """
-    scope[exam.entry_point] = named or candidate
+    check = scope["check"]
+    scope[exam.entry_point] = named or candidate  # which one problem calls `check`, too
     random.seed(exam.task_id)
-    scope["check"](candidate)
+    check(candidate)
 
 
 def record_calls(exam: Exam, source: str) -> Calls | None:
@@ -211,27 +227,39 @@ def _recording(exam: Exam, source: str) -> tuple[list[bytes], list[bytes]]:
 
 def _read_kept(path: Path) -> Prepared | None:
     try:
-        kept = marshal.loads(path.read_bytes())
-    except (OSError, EOFError, ValueError, TypeError):
+        file = path.open("rb", buffering=0)
+        (size,) = _SIZE.unpack(file.read(_SIZE.size))
+        kept = marshal.loads(file.read(min(size, path.stat().st_size)))
+        for name in ("base", "plus"):
+            if kept[name] is not None:
+                arguments, stream, ends = kept[name]
+                ends = list(array("Q", ends))
+                stream = stream if stream or not ends else KeptBytes(file, file.tell(), ends[-1])
+                kept[name] = Calls(arguments, stream, ends)
+    except (OSError, EOFError, ValueError, TypeError, struct.error):
         return None
-    for name in ("base", "plus"):
-        if kept[name] is not None:
-            arguments, stream, ends = kept[name]
-            kept[name] = Calls(arguments, stream, list(array("Q", ends)))
     return Prepared(**kept)
 
 
-def _keep(path: Path, prepared: Prepared) -> None:
+def _keep(path: Path, prepared: Prepared) -> bool:
+    """Write one file, say if it is there: a size, so much marshal data, then a long stream as it is."""
     content: dict[str, Any] = {}
+    long = b""
     for part in fields(prepared):
         value = getattr(prepared, part.name)
         if isinstance(value, Calls):
-            value = (value.arguments, value.stream, array("Q", value.ends).tobytes())
+            stream = value.stream[:]
+            if len(stream) > HELD_BYTES and not long:
+                stream, long = b"", stream
+            value = (value.arguments, stream, array("Q", value.ends).tobytes())
         content[part.name] = value
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(marshal.dumps(content, 2))
+        packed = marshal.dumps(content, 2)
+        with partial.open("wb") as file:
+            file.writelines((_SIZE.pack(len(packed)), packed, long))
         partial.replace(path)
     except OSError:
-        pass  # the cache only saves time; a full or read-only disk must not cost a verdict
+        return False  # the cache only saves time; a full or read-only disk must not cost a verdict
+    return True

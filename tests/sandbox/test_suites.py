@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lm_eval_strict.sandbox import prepared
+from lm_eval_strict.sandbox.kept_bytes import KeptBytes
 from lm_eval_strict.sandbox.literals import read_literal
 from lm_eval_strict.sandbox.prepared import Calls, prepare
 from lm_eval_strict.sandbox.records import Exam
@@ -156,3 +158,30 @@ def test_a_frame_is_found_from_any_position_within_it() -> None:
     calls = Calls([b"", b"", b""], *prepared.joined([b"ab", b"c", b"def"]))
     assert [calls.index_at(position) for position in range(6)] == [0, 0, 1, 2, 2, 2]
     assert [calls.frame(index) for index in range(3)] == [b"ab", b"c", b"def"]
+
+
+def test_long_answers_stay_in_the_file_and_read_the_same(
+    exam_of: Callable[..., Exam], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exam = exam_of(lambda x: "a" * x, [[0], [100], [5000]], body='    return "a" * x\n')
+    held = prepare(exam, None)
+    monkeypatch.setattr(prepared, "HELD_BYTES", 1000)
+    for kept in (prepare(exam, str(tmp_path)), prepare(exam, str(tmp_path))):
+        assert held.plus is not None and kept.plus is not None
+        assert isinstance(kept.plus.stream, KeptBytes)
+        assert [kept.plus.expected(i) for i in range(3)] == [held.plus.expected(i) for i in range(3)]
+        assert kept == held
+
+
+def test_a_file_of_long_answers_that_was_cut_is_made_again_and_never_misread(
+    exam_of: Callable[..., Exam], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exam = exam_of(lambda x: "a" * x, [[5000]], body='    return "a" * x\n')
+    monkeypatch.setattr(prepared, "HELD_BYTES", 1000)
+    in_use = prepare(exam, str(tmp_path))
+    (file,) = tmp_path.iterdir()
+    os.truncate(file, file.stat().st_size - 1)
+    assert in_use.plus is not None
+    with pytest.raises(OSError, match="was cut"):
+        in_use.plus.expected(0)
+    assert prepare(exam, str(tmp_path)) == prepare(exam, None)
