@@ -129,7 +129,7 @@ def _warm_for_grading() -> None:
     if "lm_eval_strict.sandbox.examinee" in sys.modules:
         return
     _load(f"lm_eval_strict.sandbox.{name}" for name in ("examiner", "examinee", "isolation"))
-    for name, function in (("warm_up", "warm_up"), ("isolation", "sweep")):
+    for name, function in (("warm_up", "warm_up"), ("isolation", "sweep"), ("file_view", "shared_objects")):
         module = sys.modules.get(f"lm_eval_strict.sandbox.{name}")
         if module is not None:  # what could not be imported is reported by the first process that needs it
             getattr(module, function)()
