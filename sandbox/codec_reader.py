@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
 from .codec import MAX_DEPTH
 
@@ -31,6 +31,9 @@ _DTYPES = frozenset(
     )
     for size in sizes
 )
+
+
+MATCH = "Match"  # the type name of what `re` finds: always true
 
 
 class UnreadableAnswer(Exception):
@@ -53,7 +56,9 @@ class Opaque:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __bool__(self) -> NoReturn:
+    def __bool__(self) -> bool:
+        if self.kind == MATCH:
+            return True
         raise TypeError(f"a {self.kind} object has no truth value here")
 
     def __repr__(self) -> str:

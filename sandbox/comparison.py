@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from .codec_reader import Answer, Opaque
+from .codec_reader import MATCH, Answer, Opaque
 
 RTOL = 1e-07
 FLOAT_ATOL = 1e-6  # EvalPlus' absolute tolerance where the problem states none and floats are expected
+
+
+class Rule(str, Enum):
+    """How a published test compares: the ``plus`` suite follows it, ``plus_strict`` is ours beside it."""
+
+    EVALPLUS = "evalplus"  # HumanEval+, as EvalPlus 0.3.1 itself judges
+    AS_WRITTEN = "as_written"  # MBPP+: the test's own text
+    AS_SETS = "as_sets"  # MBPP+: both sides are made sets first
+    AS_MATCH = "as_match"  # MBPP+: a bool, or a value whose being there says yes
 
 
 def is_floats(expected: object) -> bool:
@@ -47,8 +57,31 @@ def plus_accepts(answer: Answer, expected: Any, atol: float) -> bool:
         return False
 
 
-def strict_accepts(answer: Answer, expected: Any, atol: float) -> bool:
+def written_accepts(answer: Answer, expected: Any, atol: float, rule: Rule) -> bool:
+    """Judge as the text of an MBPP+ test does, ``numpy.allclose`` that broadcasts included."""
+    out: Any = answer.value
+    try:
+        if rule is Rule.AS_MATCH:
+            return bool(out == expected) if isinstance(out, bool) else expected == (out is not None)
+        if atol == 0 and (is_floats(expected) or expected in ([], ())):
+            atol = FLOAT_ATOL
+        if rule is Rule.AS_SETS:
+            out, expected = set(out), set(expected)
+        if out != expected and atol != 0:
+            import numpy
+
+            return bool(numpy.allclose(out, expected, rtol=RTOL, atol=atol))
+        return bool(out == expected)
+    except Exception:
+        # As in the test: whatever a comparison raises fails it.
+        return False
+
+
+def strict_accepts(answer: Answer, expected: Any, atol: float, rule: Rule = Rule.EVALPLUS) -> bool:
     """Judge by our own rule: same shape and kind at every depth, each number equal or within the tolerance.
+
+    Where the published test compares sets, any list, tuple or set with the same members is right; where it
+    asks whether a match is there, True or a match object is yes, False or None is no, and all else is wrong.
 
     The tolerance is EvalPlus' (the problem's ``atol``, or 1e-6 where the expected value is floats); a
     number where none was stated must be equal. True equals 1; numbers of numpy, Decimal and Fraction are
@@ -56,9 +89,25 @@ def strict_accepts(answer: Answer, expected: Any, atol: float) -> bool:
     """
     tolerance = atol if atol else FLOAT_ATOL if is_floats(expected) else 0.0
     try:
+        if rule is Rule.AS_MATCH:
+            return _as_match(answer.value) is expected
+        if rule is Rule.AS_SETS:
+            return isinstance(answer.value, _COLLECTIONS) and set(answer.value) == set(expected)
         return _same(answer.value, expected, tolerance)
     except (OverflowError, ValueError, TypeError, ArithmeticError, RecursionError):
         return False
+
+
+_COLLECTIONS = (list, tuple, set, frozenset)
+
+
+def _as_match(out: Any) -> bool | None:
+    """Say whether a value is a match, by its kind alone; None for a value of another kind."""
+    if isinstance(out, bool):
+        return out
+    if isinstance(out, Opaque) and out.kind == MATCH:
+        return True
+    return False if out is None else None
 
 
 def _same(out: Any, expected: Any, tolerance: float) -> bool:

@@ -52,7 +52,7 @@ def test_what_is_no_literal_is_refused(text: str) -> None:
 def test_a_test_of_the_known_form_is_read_as_data(exam_of: Callable[..., Exam]) -> None:
     source = exam_of(lambda x: x / 2, [[1], [2.5]], atol=1e-06).plus_test
     assert source is not None
-    read = read_plus_test(source)
+    read = read_plus_test(source, "candidate")
     assert read is not None
     assert (read.inputs, read.results, read.atol) == ([[1], [2.5]], [0.5, 1.25], 1e-06)
 
@@ -73,7 +73,7 @@ def test_any_other_form_is_not_taken_for_the_known_one(
 ) -> None:
     source = exam_of().plus_test
     assert source is not None and old in source
-    assert read_plus_test(source.replace(old, new)) is None
+    assert read_plus_test(source.replace(old, new), "candidate") is None
 
 
 def test_a_kept_exam_equals_the_one_it_was_made_from(exam_of: Callable[..., Exam], tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_every_published_plus_test_but_the_overridden_one_is_of_the_known_form(
     unknown = [
         exam.task_id
         for exam in published.values()
-        if exam.plus_test is not None and read_plus_test(exam.plus_test) is None
+        if exam.plus_test is not None and read_plus_test(exam.plus_test, exam.entry_point) is None
     ]
     assert unknown == []
 
