@@ -71,7 +71,7 @@ _RULES = {
 
 @dataclass(frozen=True)
 class PlusTest:
-    """One HumanEval+ or MBPP+ test as data; ``reference`` computes expected values where ``results`` is None."""
+    """One HumanEval+ or MBPP+ test as data; where ``results`` is None, ``reference`` computes them."""
 
     inputs: list[list[Any]]
     results: list[Any] | None
@@ -115,7 +115,7 @@ def _has_is_floats(functions: Mapping[str, ast.FunctionDef]) -> bool:
 
 
 def _steps(module: ast.Module, functions: Mapping[str, ast.FunctionDef], rule: Rule) -> list[ast.stmt]:
-    """Take what a test does: the body of HumanEval+'s ``check``; of MBPP+, all but imports and definitions."""
+    """Take what a test does: HumanEval+'s ``check``; of MBPP+, all but imports and definitions."""
     if rule is Rule.EVALPLUS:
         return functions["check"].body if "check" in functions else []
     return [node for node in module.body if not isinstance(node, _DEFINES)]

@@ -39,7 +39,7 @@ def sandbox(state_folder: Path) -> Iterator[Sandbox]:
 def hub_test(inputs: list[Any], results: list[Any], atol: float = 0) -> str:
     """Write a test in the form of the hub's HumanEval+ rows."""
     return (
-        f"import numpy as np\n\n{suites._IS_FLOATS}\n\n{suites._ASSERTION}\n\n"
+        f"import numpy as np\n\n{suites._IS_FLOATS}\n\n{suites._HUMANEVAL_ASSERTION}\n\n"
         f"def check(candidate):\n    inputs = {inputs!r}\n    results = {results!r}\n"
         "    for i, (inp, exp) in enumerate(zip(inputs, results)):\n"
         f"        assertion(candidate(*inp), exp, {atol!r})\n"
