@@ -195,6 +195,8 @@ def _serve(broker_fd: int, examiner: Examiner) -> NoReturn:
             failed = ""
             try:
                 examiner.take_exam(details[0], exam_from_wire(details[1]))
+            except (ExamineeGone, wire.ChannelClosed):
+                raise
             except Exception:
                 failed = traceback.format_exc(limit=-3)
         elif request == "grade":

@@ -19,6 +19,7 @@ QUICK_S = (
     0.05  # where one takes longer, waiting is nothing, and the next one is better left to whoever is free
 )
 MAX_ATTEMPTS = 3
+MAX_FAILED_STARTS = 6
 
 
 @dataclass
@@ -47,6 +48,7 @@ class GradingJob:
         self.schedule = Schedule()
         self.workers: list[_Worker] = []
         self.attempts: Counter[int] = Counter()
+        self.failed_starts = 0
         broker.nursery.ask("warm")
         self._start_worker()
 
@@ -97,6 +99,7 @@ class GradingJob:
             return
         if kind == "ready":
             worker.ready = True
+            self.failed_starts = 0
             self.broker.reply("ready", self.job_id)
         elif kind == "result":
             index, results, measured = details
@@ -140,11 +143,14 @@ class GradingJob:
                     continue
             self.schedule.put_back(exam_key, index, submission)
         if not worker.ready:
-            self.broker.reply("unavailable", self.job_id, "a worker of the sandbox died at its start", "")
+            self.failed_starts += 1
+        if self.failed_starts < MAX_FAILED_STARTS:
+            if len(self.schedule):
+                self._start_worker()
+        elif not any(other.ready for other in self.workers):
+            why = f"{self.failed_starts} workers of the sandbox died at their start, one after the other"
+            self.broker.reply("unavailable", self.job_id, why, "")
             self.broker.drop(self.job_id)
-            return
-        if len(self.schedule):
-            self._start_worker()
 
     def _close(self, worker: _Worker) -> None:
         self.broker.forget(worker.sock.fileno())

@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -185,6 +186,38 @@ def test_a_killed_process_of_ours_costs_no_verdict(exam_of: Callable[..., Exam],
     assert len(killed) == 3
     assert {suite.verdict for result in results for suite in result.suites} == {CodeVerdict.PASSED}
     assert gone(set(killed), within_s=2.0)
+
+
+def test_a_worker_that_is_killed_while_it_is_given_another_exam_costs_no_verdict(
+    exam_of: Callable[..., Exam],
+) -> None:
+    exams = {f"e{n}": exam_of(lambda x, n=n: x + n, body=f"    return x + {n}\n") for n in range(60)}
+    exams = {key: replace(exam, exam_id=key) for key, exam in exams.items()}
+    asked = [Submission(f"e{n}", f"def f(x):\n    return x + {n}\n", (Suite.PLUS,)) for n in range(60)]
+    killed: list[int] = []
+
+    def kill(index: int, _result: object) -> None:
+        workers = workers_of_the_nursery()
+        if len(killed) < 12 and index % 4 == 3 and workers:
+            killed.append(workers[index // 4 % len(workers)])
+            os.kill(killed[-1], signal.SIGKILL)
+
+    with Sandbox(workers=2) as sandbox:
+        results = sandbox.grade(exams, asked, on_result=kill)
+    assert len(killed) == 12
+    assert {(r.suites[0].verdict, r.suites[0].detail) for r in results} == {(CodeVerdict.PASSED, "")}
+
+
+def test_a_worker_that_is_killed_at_its_start_costs_no_verdict(exam_of: Callable[..., Exam]) -> None:
+    with Sandbox(workers=1) as sandbox:
+        deadline = time.monotonic() + 30
+        while not workers_of_the_nursery() and time.monotonic() < deadline:
+            time.sleep(0.001)
+        for pid in workers_of_the_nursery():
+            os.kill(pid, signal.SIGKILL)
+        asked = [Submission("e", "def f(x):\n    return x + 1\n", (Suite.PLUS,))]
+        (result,) = sandbox.grade({"e": exam_of()}, asked)
+    assert result.suites[0].verdict is CodeVerdict.PASSED
 
 
 def test_two_sandboxes_grade_at_the_same_time(exam_of: Callable[..., Exam]) -> None:
