@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import TYPE_CHECKING
 
 from lm_eval_strict.sandbox.records import CodeVerdict, Isolation
 
-from .grading import Graded, Row, extract, grade
+from .grading import Row, extract, grade
 from .read_replies import BadLine, read_replies
 from .replies import Reply
 from .task_spec import TaskSpec
 
+if TYPE_CHECKING:
+    from .cluster import Cluster
+
 CHUNK = 2000
-"""How many replies are extracted and graded at a time: it bounds memory."""
+"""How many replies are extracted and graded at a time, and synced to disk: it bounds memory and loss."""
+
+Keep = Callable[[int, list[Row]], None]
+"""Takes the index of a reply in the input, and its final rows."""
 
 
 @dataclass(frozen=True)
@@ -47,28 +55,51 @@ def grade_file(
     resume: bool = False,
     isolation: Isolation = Isolation.FULL,
     workers: int | None = None,
+    cluster: Cluster | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> Summary:
     """Grade ``inputs`` and write one row per input and pipeline to ``out``, in input order.
 
     Rows are kept in ``out`` + ``.partial`` as they come. ``resume`` goes on from there; without it,
-    what an unfinished run left raises ``Unfinished`` rather than be overwritten. ``on_done`` is called with
-    how many more inputs are done.
+    what an unfinished run left raises ``Unfinished`` rather than be overwritten. ``cluster`` grades
+    in place of this machine's ``workers``. ``on_done`` is called with how many more inputs are done.
     """
     kept = _kept_rows(spec, partial_path(out), resume)
-    todo = [index for index, each in enumerate(inputs) if index not in kept and isinstance(each, Reply)]
+    todo = {index: one for index, one in enumerate(inputs) if index not in kept and isinstance(one, Reply)}
     if on_done is not None:
         on_done(len(inputs) - len(todo))
     out.parent.mkdir(parents=True, exist_ok=True)
-    with partial_path(out).open("a", encoding="utf-8") as partial:
-        for start in range(0, len(todo), CHUNK):
-            _grade_chunk(
-                spec, inputs, todo[start : start + CHUNK], kept, partial, isolation, workers, on_done
-            )
+    with _keeping(partial_path(out), kept, on_done) as keep:
+        if cluster is not None:
+            cluster.grade(spec, todo, isolation, keep)
+        else:
+            for start in range(0, len(todo), CHUNK):
+                chunk = dict(islice(todo.items(), start, start + CHUNK))
+                _grade_here(spec, chunk, isolation, workers, keep)
     errors = _write_in_order(spec, inputs, kept, out)
     partial_path(out).unlink()
     bad = tuple(each for each in inputs if isinstance(each, BadLine))
     return Summary(len(inputs), len(inputs) - len(todo) - len(bad), bad, errors)
+
+
+@contextmanager
+def _keeping(path: Path, kept: dict[int, list[Row]], on_done: Callable[[int], None] | None) -> Iterator[Keep]:
+    """Give what keeps a reply's rows by its index, in ``kept`` and at once in the file."""
+    with path.open("a", encoding="utf-8") as partial:
+
+        def keep(index: int, rows: list[Row]) -> None:
+            kept[index] = rows
+            partial.write(json.dumps({"index": index, "rows": rows}) + "\n")
+            partial.flush()
+            if len(kept) % CHUNK == 0:
+                os.fsync(partial.fileno())
+            if on_done is not None:
+                on_done(1)
+
+        try:
+            yield keep
+        finally:
+            os.fsync(partial.fileno())
 
 
 def read_file(path: Path, spec: TaskSpec) -> list[Reply | BadLine]:
@@ -77,33 +108,21 @@ def read_file(path: Path, spec: TaskSpec) -> list[Reply | BadLine]:
         return list(read_replies(file, spec))
 
 
-def _grade_chunk(
-    spec: TaskSpec,
-    inputs: Sequence[Reply | BadLine],
-    indices: Sequence[int],
-    kept: dict[int, list[Row]],
-    partial: IO[str],
-    isolation: Isolation,
-    workers: int | None,
-    on_done: Callable[[int], None] | None,
+def _grade_here(
+    spec: TaskSpec, replies: Mapping[int, Reply], isolation: Isolation, workers: int | None, keep: Keep
 ) -> None:
-    replies = [each for each in (inputs[index] for index in indices) if isinstance(each, Reply)]
-    graded: list[Graded] = [extract(spec, reply, isolation=isolation) for reply in replies]
-    written: set[int] = set()
+    """Grade on this machine and give each reply's index and rows to ``keep`` as they are there."""
+    indices = list(replies)
+    graded = [extract(spec, reply, isolation=isolation) for reply in replies.values()]
+    left = set(range(len(graded)))
 
-    def keep(number: int) -> None:
-        written.add(number)
-        rows = kept[indices[number]] = list(graded[number].rows.values())
-        partial.write(json.dumps({"index": indices[number], "rows": rows}) + "\n")
-        partial.flush()
-        if on_done is not None:
-            on_done(1)
+    def on_done(number: int) -> None:
+        left.discard(number)
+        keep(indices[number], list(graded[number].rows.values()))
 
-    grade(spec, graded, isolation=isolation, workers=workers, on_done=keep)
-    for number in range(len(graded)):
-        if number not in written:
-            keep(number)
-    os.fsync(partial.fileno())
+    grade(spec, graded, isolation=isolation, workers=workers, on_done=on_done)
+    for number in sorted(left):
+        on_done(number)
 
 
 def _kept_rows(spec: TaskSpec, path: Path, resume: bool) -> dict[int, list[Row]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,12 +36,18 @@ def grade(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Parallel workers; default: usable CPUs.")
     ] = None,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Grade on this Dask cluster: tcp://HOST:8786, or its scheduler file."
+        ),
+    ] = "",
 ) -> None:
     """Grade a file without a model; each line has task_id (or gold) and one of reply, program, answer."""
     from lm_eval_strict.filters.grade_file import read_file
     from lm_eval_strict.filters.problems import DataUnavailable
 
-    spec, level = checked_task(task, isolation, needs_data=False)
+    spec, level = checked_task(task, isolation, needs_data=False, here=not cluster)
     if not file.is_file():
         raise UsageFault(f"no file {str(file)!r} to grade")
     try:
@@ -49,7 +57,9 @@ def grade(
     if not inputs:
         raise UsageFault(f"{str(file)!r} holds nothing to grade: expected one JSON object a line")
     again = f"lm-eval-strict grade --task {task} {file} --out {out} --resume"
-    errors = grade_inputs(spec, level, inputs, out, resume=resume, workers=workers, again=again)
+    errors = grade_inputs(
+        spec, level, inputs, out, resume=resume, workers=workers, cluster=cluster, again=again
+    )
     raise typer.Exit(1 if errors else 0)
 
 
@@ -61,23 +71,42 @@ def grade_inputs(
     *,
     resume: bool,
     workers: int | None,
+    cluster: str,
     again: str,
 ) -> int:
     """Grade ``inputs`` into ``out`` with progress and a summary; return how many met an error of ours.
 
-    ``again`` is the command that goes on after Ctrl-C. Raises ``UsageFault`` where rows of an unfinished run
-    are in the way.
+    ``cluster`` is the address of a Dask scheduler, "" for this machine; ``again`` the command that goes on
+    after Ctrl-C. Raises ``UsageFault`` where rows of an unfinished run are in the way, and where the cluster
+    cannot be used.
     """
+    from lm_eval_strict.filters.cluster import Cluster, ClusterFault
     from lm_eval_strict.filters.grade_file import Unfinished, grade_file, partial_path
     from lm_eval_strict.filters.progress import progress_bar
 
+    again += f" --cluster {cluster}" if cluster else ""
     try:
-        with progress_bar(len(inputs), f"grading {spec.name}") as bar:
+        with (
+            Cluster(cluster) if cluster else nullcontext() as far,
+            progress_bar(len(inputs), f"grading {spec.name}") as bar,
+        ):
+            if far is not None:
+                far.check(spec, level)
             summary = grade_file(
-                spec, inputs, out, resume=resume, isolation=level, workers=workers, on_done=bar.update
+                spec,
+                inputs,
+                out,
+                resume=resume,
+                isolation=level,
+                workers=workers,
+                cluster=far,
+                on_done=bar.update,
             )
     except Unfinished as unfinished:
         raise UsageFault(str(unfinished)) from None
+    except ClusterFault as fault:
+        kept = f"; rows so far are kept: {again}" if partial_path(out).is_file() else ""
+        raise UsageFault(f"{fault}{kept}") from None
     except KeyboardInterrupt:
         kept = f"lm-eval-strict: interrupted; rows so far are kept in {partial_path(out)}"
         print(f"\n{kept}\n{again}", file=sys.stderr)
@@ -92,10 +121,13 @@ def grade_inputs(
     return summary.harness_errors
 
 
-def checked_task(task: str, isolation: str | None, *, needs_data: bool = True) -> tuple[TaskSpec, Isolation]:
+def checked_task(
+    task: str, isolation: str | None, *, needs_data: bool = True, here: bool = True
+) -> tuple[TaskSpec, Isolation]:
     """Return the task and the isolation level that the user named, after the preflight.
 
-    ``needs_data`` False leaves a math task's problems unread: each line may bring a gold of its own.
+    ``needs_data`` False leaves a math task's problems unread: each line may bring a gold of its own. ``here``
+    False leaves this machine's sandbox untried: programs will run elsewhere.
     """
     from lm_eval_strict.filters.preflight import PreflightFailure, check, read_settings
     from lm_eval_strict.filters.task_spec import UnknownTask, read_task
@@ -103,7 +135,7 @@ def checked_task(task: str, isolation: str | None, *, needs_data: bool = True) -
     try:
         spec = read_task(task)
         settings = read_settings(isolation)
-        check(spec, settings, needs_data=needs_data or spec.kind == "code")
+        check(spec, replace(settings, grade_later=not here), needs_data=needs_data or spec.kind == "code")
     except (UnknownTask, PreflightFailure) as failure:
         raise UsageFault(str(failure)) from None
     return spec, settings.isolation

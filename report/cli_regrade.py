@@ -44,6 +44,12 @@ def regrade(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Parallel workers; default: usable CPUs.")
     ] = None,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Grade on this Dask cluster: tcp://HOST:8786, or its scheduler file."
+        ),
+    ] = "",
 ) -> None:
     """Grade old replies again without a model, in parallel; says what it read and what it could not.
 
@@ -52,11 +58,13 @@ def regrade(
     from .cli_grade import checked_task, grade_inputs
 
     sources = _sources(files, task)
-    spec, level = checked_task(task or _stated(sources), isolation)
+    spec, level = checked_task(task or _stated(sources), isolation, here=not cluster)
     inputs = _inputs(sources, spec)
     named = " ".join(str(file) for file in files)
     again = f"lm-eval-strict regrade {named} --task {spec.frozen_name} --out {out} --resume"
-    errors = grade_inputs(spec, level, inputs, out, resume=resume, workers=workers, again=again)
+    errors = grade_inputs(
+        spec, level, inputs, out, resume=resume, workers=workers, cluster=cluster, again=again
+    )
     _compare(sources, out, spec.name)
     raise typer.Exit(1 if errors else 0)
 
