@@ -16,14 +16,13 @@ from .grading import Row
 from .pass_at_k import pass_at_k
 from .preflight import check, read_settings
 from .problems import load_problems
+from .published import PUBLISHED
 from .rows import AT_LIMIT, PASSING, MathVerdict
 from .session import sessions
 from .task_spec import read_task
 
 if TYPE_CHECKING:
     from datasets import Dataset
-
-PROMPT_FIELDS = {"code": ("prompt", "entry_point"), "math": ("problem", "answer", "subject", "level")}
 
 
 def load_documents(
@@ -54,7 +53,7 @@ def load_documents(
     }
     documents = [
         {key_name: problem.key}
-        | {field: problem[field] for field in PROMPT_FIELDS[spec.kind]}
+        | {field: problem[field] for field in PUBLISHED[spec.dataset].shown}
         | {"row_hash": problem.row_hash, "strict": about}
         for problem in load_problems(spec.dataset)
     ]

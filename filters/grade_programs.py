@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -21,11 +22,22 @@ from lm_eval_strict.sandbox.records import (
 )
 
 from .problems import Problem, load_problems
-from .task_spec import TaskSpec, read_task
+from .task_spec import TaskSpec, data_sets, read_task
 from .versions import suite as suite_of
 
 if TYPE_CHECKING:
     from lm_eval_strict.sandbox.session import Sandbox
+
+MENDS = {
+    "assert_exact_match": (
+        "plus_test",
+        r"^        exact_match = exp == \(out is not None\)$",
+        r"\g<0>\n    assert exact_match",
+    ),
+    "import_sys": ("base_test", r"\A", "import sys\n"),
+    "without_largest_input": ("plus_test", r", \[\[(?:[^][,]+, ){4}[^][,]+\], 77\]", ""),
+}
+"""Overrides that mend a published test: which test, what in its text, and what stands there instead."""
 
 ResultKey = tuple[str, str, str, str]
 
@@ -49,23 +61,37 @@ def forget_results() -> None:
 
 def exam_for(spec: TaskSpec, problem: Problem) -> Exam:
     """Return the examiner's side of ``problem`` as the task ``spec`` judges it."""
-    judged_by_base = spec.overrides.get(problem.key) == Suite.BASE.value
-    is_plus = Suite.PLUS.value in spec.pipelines
-    base = load_problems("humaneval").by_key[problem.key] if is_plus else problem
+    tests = _tests(spec, problem)
     return Exam(
         exam_id=problem.row_hash,
         task_id=problem.key,
         entry_point=problem["entry_point"],
         prompt=problem["prompt"],
         canonical_solution=problem["canonical_solution"],
-        base_test=base["test"],
-        plus_test=problem["test"] if is_plus and not judged_by_base else None,
+        base_test=tests["base_test"],
+        plus_test=tests["plus_test"],
         quirks=tuple(
             Quirk(quirk["input"], quirk["careful_output"], quirk["kind"])
             for quirk in spec.quirks
             if quirk["task_id"] == problem.key and quirk["input"]
         ),
     )
+
+
+def _tests(spec: TaskSpec, problem: Problem) -> dict[str, str | None]:
+    """Return both tests of a problem as the task's overrides have them; None for one that does not exist."""
+    base = load_problems(data_sets(spec.dataset)[-1]).by_key[problem.key]
+    tests: dict[str, str | None] = {
+        "base_test": base["base_test"],
+        "plus_test": problem.fields.get("plus_test"),
+    }
+    override = spec.overrides.get(problem.key)
+    if override == Suite.BASE.value:
+        return tests | {"plus_test": None}
+    if override is not None:
+        name, pattern, replacement = MENDS[override]
+        tests[name] = re.sub(pattern, replacement, str(tests[name]), count=1, flags=re.MULTILINE)
+    return tests
 
 
 def suites_of(spec: TaskSpec) -> tuple[Suite, ...]:

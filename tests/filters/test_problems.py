@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import ast
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from lm_eval_strict.filters import problems
 from lm_eval_strict.filters.problems import DataUnavailable, load_problems
+from lm_eval_strict.filters.published import PUBLISHED
 
 
 @pytest.fixture
@@ -82,6 +85,38 @@ def test_row_hashes_are_distinct_and_follow_the_content(package_rows: list[dict]
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize(("name", "rows"), [("humaneval", 164), ("humanevalplus", 164), ("math500", 500)])
+@pytest.mark.parametrize(("name", "rows"), [(name, data.rows) for name, data in PUBLISHED.items()])
 def test_published_folder_is_accepted(data_folder: Path, name: str, rows: int) -> None:
     assert len(load_problems(name, folder=data_folder)) == rows
+
+
+@pytest.mark.real_data
+def test_gsm8k_is_identified_by_place_and_not_by_a_column_of_the_file(
+    data_folder: Path, tmp_path: Path
+) -> None:
+    with gzip.open(data_folder / "gsm8k-test.jsonl.gz", "rt") as lines:
+        rows = [json.loads(line) for line in lines]
+    write(
+        tmp_path, "gsm8k-test.jsonl", [{name: row[name] for name in ("question", "answer")} for row in rows]
+    )
+    loaded = load_problems("gsm8k", folder=tmp_path)
+    assert loaded.by_key == load_problems("gsm8k", folder=data_folder).by_key
+    assert list(loaded.by_key)[:2] == ["gsm8k/test/0", "gsm8k/test/1"]
+
+
+@pytest.mark.real_data
+def test_every_gold_of_gsm8k_is_a_number_without_digit_groups(data_folder: Path) -> None:
+    golds = [problem["answer"] for problem in load_problems("gsm8k", folder=data_folder)]
+    assert [gold for gold in golds if not re.fullmatch(r"-?\d+(\.\d+)?", gold)] == []
+
+
+@pytest.mark.real_data
+def test_every_prompt_of_mbpp_is_a_docstring_and_its_reference_defines_the_function(
+    data_folder: Path,
+) -> None:
+    for problem in load_problems("mbppplus", folder=data_folder):
+        (docstring,) = ast.parse(problem["prompt"]).body
+        assert isinstance(docstring, ast.Expr)
+        assert problem["example"] in problem["prompt"] and problem["entry_point"] in problem["example"]
+        defined = {getattr(node, "name", None) for node in ast.parse(problem["canonical_solution"]).body}
+        assert problem["entry_point"] in defined
