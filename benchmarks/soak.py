@@ -2,10 +2,9 @@
 out.
 
 Three parts, each a name for ``--parts``. *leaks*: many samples in one run, 5% hostile, while processes,
-descriptors, mounts, control groups and memory of the whole tree are watched. *kills*: SIGKILL at the host
-process, the broker and a worker, again and again; what is graded afterwards must equal an undisturbed run,
-and nothing may be left. *verdicts*: all references, many times, some of them with every processor kept busy
-by something else. ``--short`` is CI's form.
+descriptors, mounts, control groups and memory of the whole tree are watched. *kills*: SIGKILL at lm-eval's
+process, the ``grade`` command, the broker and a worker (``soak_kills``). *verdicts*: all references, many
+times, some of them with every processor kept busy by something else. ``--short`` is CI's form.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import argparse
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -24,9 +22,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from process_tree import children_of, descriptors, memory_mib, tree_of
+from process_tree import descriptors, memory_mib, tree_of
 from run_ours import LIMITS, exam_of
 from sample_sets import HEAVY, make_sets
+from soak_kills import Kills
 
 from lm_eval_strict.sandbox.client import broker, end_broker
 from lm_eval_strict.sandbox.records import Exam, ExamResult, Limits, Submission, Suite
@@ -37,6 +36,8 @@ CASES = HERE.parent / "tests" / "cases" / "hostile.jsonl"
 SUITES = (Suite.BASE, Suite.PLUS, Suite.PLUS_STRICT)
 HOSTILE_LIMITS = Limits(cpu_s=2.0, wall_s=5.0)
 HOSTILE_SHARE = 0.05
+MEMORY_SLACK_MIB = 60  # a sample that runs when the last mark is taken
+OURS = "lm-eval-strict-*"  # the names of all folders and control groups that we make
 SLOW_CASES = ("time", "resource")  # they run into a limit each; fewer of them keep the run short
 
 
@@ -73,12 +74,14 @@ def verdicts(results: Sequence[ExamResult]) -> list[Any]:
 
 def host_state() -> dict[str, Any]:
     """Describe what a leak would change outside the tree."""
-    groups = sum(1 for root in ("/sys/fs/cgroup",) for _ in Path(root).rglob("cgroup.procs"))
     return {
         "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
-        "cgroups": groups,
-        "shared memory": len(list(Path("/dev/shm").iterdir())),
-        "tmp": len(list(Path("/tmp").iterdir())),
+        "cgroups": sum(1 for _ in Path("/sys/fs/cgroup").rglob(OURS)),
+        "shared memory": len(list(Path("/dev/shm").glob(OURS))),
+        "tmp": len(list(Path("/tmp").glob(OURS))),
+        "message queues, semaphores, segments": sum(
+            len(Path(f"/proc/sysvipc/{kind}").read_text().splitlines()) for kind in ("msg", "sem", "shm")
+        ),
     }
 
 
@@ -111,6 +114,7 @@ def leaks(exams: dict[str, Exam], count: int) -> dict[str, Any]:
         words[word] = words.get(word, 0) + 1
     end_broker()
     after = host_state()
+    memory = [mark["memory_mib"] for mark in marks]
     return {
         "samples": count,
         "wall_s": round(wall_s, 1),
@@ -118,78 +122,12 @@ def leaks(exams: dict[str, Exam], count: int) -> dict[str, Any]:
         "marks": marks,
         "host_before": before,
         "host_after": after,
-        "ok": before == after
+        "ok": all(after[what] <= before[what] for what in before)
         and words.get("harness_error", 0) == 0
-        and marks[-1]["processes"] <= marks[0]["processes"] + 4,
+        and marks[-1]["processes"] <= marks[0]["processes"] + 4
+        and marks[-1]["descriptors"] <= marks[0]["descriptors"] + 20
+        and memory[-1] <= max(memory[:-1]) + MEMORY_SLACK_MIB,
     }
-
-
-def kills(exams: dict[str, Exam], count: int, times: int) -> dict[str, Any]:
-    """Kill the broker and a worker within a run, and whole hosts, and compare with an undisturbed run."""
-    asked = make_submissions(exams, count)
-    with Sandbox(workers=2) as sandbox:
-        undisturbed = verdicts(sandbox.grade(exams, asked))
-    outcome: dict[str, Any] = {}
-    for victim in ("worker", "broker"):
-        killed: list[int] = []
-
-        every = max(1, count // (times + 1))
-        results_seen = iter(range(1, 1 << 30))
-
-        def kill(
-            index: int,
-            _result: ExamResult,
-            victim: str = victim,
-            killed: list[int] = killed,
-            every: int = every,
-            numbers: Iterator[int] = results_seen,
-        ) -> None:
-            if next(numbers) % every == 0 and len(killed) < times:
-                pid = broker().process.pid
-                (nursery,) = children_of(pid)
-                killed.append(pid if victim == "broker" else children_of(nursery)[-1])
-                os.kill(killed[-1], signal.SIGKILL)
-
-        done: list[ExamResult] = []
-        for start in range(0, count, count // 5):  # a broker is replaced only so often within one call
-            with Sandbox(workers=2) as sandbox:
-                done += sandbox.grade(exams, asked[start : start + count // 5], on_result=kill)
-        outcome[victim] = {"killed": len(killed), "equal": verdicts(done) == undisturbed}
-    end_broker()
-    outcome["host"] = kill_hosts(times)
-    outcome["ok"] = (
-        all(outcome[victim]["equal"] for victim in ("worker", "broker")) and not outcome["host"]["left"]
-    )
-    return outcome
-
-
-HOST = """
-import sys; sys.path.insert(0, sys.argv[1])
-from pathlib import Path
-import soak
-exams = soak.load_exams(Path(sys.argv[2]))
-with soak.Sandbox(workers=2) as sandbox:
-    sandbox.grade(exams, soak.make_submissions(exams, 2000), on_result=lambda *_: print(flush=True))
-"""
-
-
-def kill_hosts(times: int) -> dict[str, Any]:
-    """Kill a grading host process and count what of its tree is still there after 2 s."""
-    left = 0
-    for number in range(times):
-        host = subprocess.Popen(
-            [sys.executable, "-c", HOST, str(HERE), os.environ["LM_EVAL_STRICT_DATA"]],
-            stdout=subprocess.PIPE,
-        )
-        assert host.stdout is not None
-        for _ in range(1 + 20 * number):
-            host.stdout.readline()
-        tree = tree_of(host.pid) - {host.pid}
-        host.kill()
-        host.wait()
-        time.sleep(2.0)
-        left += sum(Path(f"/proc/{pid}").exists() for pid in tree)
-    return {"killed": times, "left": left}
 
 
 @contextmanager
@@ -246,7 +184,8 @@ def main() -> None:
     if "leaks" in parts:
         found["leaks"] = leaks(exams, 400 if options.short else 10_000)
     if "kills" in parts:
-        found["kills"] = kills(exams, 150 if options.short else 1_000, 2 if options.short else 10)
+        with tempfile.TemporaryDirectory() as name:
+            found["kills"] = Kills(Path(name), *((40, 1) if options.short else (164, 10))).run()
     if "verdicts" in parts:
         found["verdicts"] = same_verdicts(exams, *((3, 1, True) if options.short else (20, 5, False)))
     options.out.parent.mkdir(exist_ok=True)
