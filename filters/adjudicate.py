@@ -1,6 +1,6 @@
-"""The rows of one reply and the task's quirk list come in; what a failure on HumanEval+ says goes out.
+"""A reply's rows and its task's quirk list come in; what a failure on HumanEval+ or MBPP+ says goes out.
 
-A program that passes HumanEval's own test and fails ``plus_strict`` fails in one of four ways:
+A program that passes the benchmark's own test and fails ``plus_strict`` fails in one of four ways:
 
 reference_quirk    it passes ``plus_adjudicated``: on each input that it fails, the list says how the
                    reference departs from a careful reading, and the program gave the careful value
@@ -31,7 +31,7 @@ _SHORTENED = re.compile(r",? ?\.\.\. \(\d+ (?:in all|long)\)")
 
 
 class FailureClass(str, Enum):
-    """What a failure on HumanEval+ says of a program that passes HumanEval's own test."""
+    """What a failure on the added tests says of a program that passes the benchmark's own."""
 
     REFERENCE_QUIRK = "reference_quirk"
     OUTSIDE_DOCSTRING = "outside_docstring"
@@ -54,8 +54,8 @@ class Adjudication:
 def adjudicate(rows: Mapping[str, Row], quirks: Sequence[Mapping[str, str]]) -> Adjudication | None:
     """Say what the failure of one reply is, from its ``rows`` by pipeline name.
 
-    None where there is nothing to say: the reply fails HumanEval's own test, passes ``plus_strict``, or was
-    not graded by these pipelines.
+    None where there is nothing to say: the reply fails the benchmark's own test, passes ``plus_strict``, or
+    was not graded by these pipelines.
     """
     base, strict = rows.get(Suite.BASE.value), rows.get(Suite.PLUS_STRICT.value)
     if base is None or strict is None or base["verdict"] != CodeVerdict.PASSED.value:

@@ -1,4 +1,4 @@
-"""The command ``explain``: a run in, what its failures on HumanEval+ are out, by class, problem and input."""
+"""The command ``explain``: a run in, what its failures on the added tests are out, by class and input."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def explain(
     show: Annotated[int, typer.Option(help="Show at most so many inputs of a class; 0 shows all.")] = 12,
     as_json: Annotated[bool, typer.Option("--json", help="Print every line as JSON.")] = False,
 ) -> None:
-    """Explain the replies that pass HumanEval's own test and fail HumanEval+.
+    """Explain the replies that pass HumanEval's or MBPP's own test and fail HumanEval+ or MBPP+.
 
     A failure is a choice of the reference that the task's list names, a value on which the docstring is
     silent, a time limit, or a bug. Each is shown with the first failing input.

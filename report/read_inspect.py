@@ -10,7 +10,7 @@ from lm_eval_strict.filters.rows import MathVerdict, Truncated
 from .run_facts import RunFacts
 
 CUT_OFF = frozenset({"max_tokens", "model_length"})
-CODE_PREFIX = "HumanEval"
+CODE_PREFIXES = ("HumanEval", "Mbpp")
 
 
 def is_inspect_log(document: object) -> bool:
@@ -85,7 +85,7 @@ def inspect_rows(log: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     head = log["eval"]
     replies = inspect_replies(log)
     for sample, reply in zip(log["samples"] or (), replies, strict=True):
-        code = str(sample["id"]).startswith(CODE_PREFIX)
+        code = str(sample["id"]).startswith(CODE_PREFIXES)
         for scorer, score in (sample.get("scores") or {}).items():
             yield {
                 **{name: reply[name] for name in ("id", "task_id", "sample", "truncated")},

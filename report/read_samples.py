@@ -41,7 +41,7 @@ def evalplus_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 if status != "None":
                     yield {
                         "id": f"{problem}:{sample}",
-                        "task": "humaneval_plus",
+                        "task": "mbpp_plus" if problem.startswith("Mbpp/") else "humaneval_plus",
                         "pipeline": f"evalplus:{pipeline}",
                         "task_id": str(problem),
                         "sample": sample,
