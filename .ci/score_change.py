@@ -85,7 +85,12 @@ def main(arguments: list[str]) -> int:
     if kind == "message":
         found = faults(Path(what).read_text(encoding="utf-8"), "HEAD", INDEX)
     else:
-        commits = git("rev-list", "--no-merges", what, "--", "tasks").split()
+        listed = subprocess.run(
+            ["git", "rev-list", "--no-merges", what, "--", "tasks"], stdout=subprocess.PIPE, text=True
+        )
+        if listed.returncode:
+            return 2  # git has said why: an unknown range is no range without faults
+        commits = listed.stdout.split()
         found = [
             f"{commit[:10]}: {fault}"
             for commit in commits

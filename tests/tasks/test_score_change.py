@@ -137,3 +137,7 @@ def test_each_commit_of_a_range_is_checked(repository: Repository) -> None:
 
 def test_a_wrong_call_says_how_to_call(repository: Repository) -> None:
     assert repository.check("message").returncode == 2
+
+
+def test_a_range_that_git_does_not_know_is_no_pass(repository: Repository) -> None:
+    assert repository.check("range", "nowhere..HEAD").returncode == 2
