@@ -70,10 +70,12 @@ class Cluster:
         """Raise ClusterFault unless every worker judges ``spec`` as it is judged here, locked in as asked."""
         if not self._threads():
             raise ClusterFault(f"{self.address}: the cluster has no workers")
-        asked = isolation.value if spec.kind == "code" else None
-        wanted = pack_facts(spec.frozen_name)
-        for worker, answer in self._run_everywhere(probe_worker, spec.frozen_name, asked).items():
-            fault = _fault(answer, wanted)
+        answers = self._run_everywhere(
+            probe_worker, spec.frozen_name, isolation, pack_facts(spec.frozen_name)
+        )
+        for worker, fault in answers.items():
+            if isinstance(fault, Exception):
+                fault = f"lm-eval-strict cannot be used there ({_line(fault)}): install it as here"
             if fault:
                 raise ClusterFault(f"worker {worker}: {fault}")
 
@@ -197,17 +199,6 @@ def _line(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
 
 
-def _fault(answer: Any, wanted: Mapping[str, str]) -> str:
-    """Say why a worker that gave ``answer`` to the probe cannot take part; "" where it can."""
-    if isinstance(answer, Exception):
-        return f"lm-eval-strict cannot be used there ({_line(answer)}): install it as here"
-    facts, isolation_fault = answer
-    for name, here in wanted.items():
-        if facts.get(name) != here:
-            return f"{name} is {facts.get(name, 'unknown')} there and {here} here"
-    return str(isolation_fault)
-
-
 def chunks_of(
     spec: TaskSpec, replies: Mapping[int, Reply], isolation: Isolation, *, threads: int
 ) -> Iterator[Chunk]:
@@ -233,7 +224,7 @@ def _cost(spec: TaskSpec, reply: Reply) -> float:
 def _chunk(spec: TaskSpec, replies: Mapping[int, Reply], isolation: Isolation) -> Chunk:
     keys = {reply.key for reply in replies.values() if reply.key}
     problems = tuple(_only(load_problems(name), keys) for name in data_sets(spec.dataset)) if keys else ()
-    return Chunk(spec.frozen_name, spec.digest, isolation, problems, tuple(replies.items()))
+    return Chunk(spec.frozen_name, pack_facts(spec.frozen_name), isolation, problems, tuple(replies.items()))
 
 
 def _only(problems: Problems, keys: Collection[str]) -> Problems:

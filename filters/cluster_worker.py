@@ -12,7 +12,7 @@ import asyncio
 import pickle
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ from .grade_programs import forget_results
 from .grading import Row, extract, grade
 from .problems import Problems, given_problems
 from .replies import Reply
-from .task_spec import TaskSpec, UnknownTask, read_task
+from .task_spec import UnknownTask, read_task
 from .versions import MATH_PINS, installed
 
 IDLE_S = 10.0
@@ -37,10 +37,13 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Chunk:
-    """Replies to grade, by their index in the input, with the problems and settings that decide."""
+    """Replies to grade, by their index in the input, with the problems and settings that decide.
+
+    ``facts`` are the client's ``pack_facts`` of the task.
+    """
 
     task: str
-    digest: str
+    facts: Mapping[str, str]
     isolation: Isolation
     problems: tuple[Problems, ...]
     replies: tuple[tuple[int, Reply], ...]
@@ -50,8 +53,8 @@ class Chunk:
         return zlib.compress(pickle.dumps(self), 1)
 
 
-class OtherPack(Exception):
-    """This Dask worker would grade the task in another way than the client."""
+class Unfit(Exception):
+    """This Dask worker would grade the task in another way than the client, or not locked in as asked."""
 
 
 class Abandoned(BaseException):
@@ -68,25 +71,29 @@ def pack_facts(task: str) -> dict[str, str]:
     return {name: installed(name) for name in names} | {f"the digest of {task}": digest}
 
 
-async def probe_worker(task: str, isolation: str | None) -> tuple[dict[str, str], str]:
-    """Return this process's ``pack_facts``, and why it cannot give ``isolation`` ("" where it can)."""
-    return await asyncio.to_thread(_probe, task, isolation)
+async def probe_worker(task: str, isolation: Isolation, facts: Mapping[str, str]) -> str:
+    """Say why this process cannot grade ``task`` as a client with these ``pack_facts`` does; "" if it can."""
+    return await asyncio.to_thread(_fault, task, isolation, facts)
 
 
-def _probe(task: str, isolation: str | None) -> tuple[dict[str, str], str]:
+def _fault(task: str, isolation: Isolation, facts: Mapping[str, str]) -> str:
+    found = pack_facts(task)
+    for name, there in facts.items():
+        if found.get(name) != there:
+            return f"{name} is {found.get(name, UNKNOWN)} on the worker and {there} on the client"
     try:
-        if isolation is not None:
-            require(Isolation(isolation))
-    except SandboxUnavailable as fault:
-        return pack_facts(task), str(fault)
-    return pack_facts(task), ""
+        if read_task(task).kind == "code":
+            require(isolation)
+    except SandboxUnavailable as unavailable:
+        return str(unavailable)
+    return ""
 
 
 def grade_chunk(packed: bytes) -> list[tuple[int, list[Row]]]:
     """Grade a packed ``Chunk`` and return the rows of each reply with its index.
 
-    Raises ``OtherPack`` where this process has another form of the task. Ends early once Dask has dropped the
-    chunk, as it does when the client is gone.
+    Raises ``Unfit`` where the probe would have refused this worker: it may have joined since. Ends early once
+    Dask has dropped the chunk, as it does when the client is gone.
     """
     from distributed import Reschedule, get_worker
 
@@ -99,7 +106,9 @@ def grade_chunk(packed: bytes) -> list[tuple[int, list[Row]]]:
             raise Abandoned
 
     chunk: Chunk = pickle.loads(zlib.decompress(packed))
-    spec = _same_task(chunk)
+    if fault := _fault(chunk.task, chunk.isolation, chunk.facts):
+        raise Unfit(f"worker {worker.address}: {fault}")
+    spec = read_task(chunk.task)
     with given_problems(chunk.problems), _warm.lend(chunk.isolation) as sandbox:
         graded = [extract(spec, reply, isolation=chunk.isolation) for _, reply in chunk.replies]
         try:
@@ -114,14 +123,6 @@ def grade_chunk(packed: bytes) -> list[tuple[int, list[Row]]]:
         except Abandoned:
             raise Reschedule from None  # somewhere else, should anybody still want it
     return [(index, list(one.rows.values())) for (index, _), one in zip(chunk.replies, graded, strict=True)]
-
-
-def _same_task(chunk: Chunk) -> TaskSpec:
-    """Return the chunk's task: a worker that joined late was not asked beforehand."""
-    found = pack_facts(chunk.task)[f"the digest of {chunk.task}"]
-    if found != chunk.digest:
-        raise OtherPack(f"the digest of {chunk.task} is {found} there and {chunk.digest} here")
-    return read_task(chunk.task)
 
 
 async def let_go() -> None:

