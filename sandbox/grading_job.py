@@ -104,6 +104,7 @@ class GradingJob:
         elif kind == "result":
             index, results, measured = details
             worker.in_flight.pop(0)
+            self.attempts.pop(index, None)  # the next call of ``grade`` counts its own from 0
             now = time.monotonic()
             worker.quick, worker.last_s = now - worker.last_s < QUICK_S, now
             self.broker.reply("result", self.job_id, index, results, measured)
