@@ -14,11 +14,18 @@ from command_lines import ROOT
 FOLDERS_OF_OURS = ("backends", "filters", "report", "sandbox", "tasks")
 Row = dict[str, Any]
 
+
+def load(path: Path) -> Any:
+    """Import a module of the tests by its path."""
+    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 # Made with a seed by the generator that the tests of the report use.
-_spec = importlib.util.spec_from_file_location("rows_of_reports", ROOT / "tests" / "report" / "conftest.py")
-assert _spec is not None and _spec.loader is not None
-_rows = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_rows)
+_rows = load(ROOT / "tests" / "report" / "conftest.py")
 
 
 def prepare(page: str, folder: Path) -> None:

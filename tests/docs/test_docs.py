@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 from command_lines import ROOT, commands_of_ours, fault_of
 from pages import READ_ONLY, Block, anchors, blocks, broken_links, is_printed
-from recorded import FOLDERS_OF_OURS, prepare
+from recorded import FOLDERS_OF_OURS, load, prepare
+
+from lm_eval_strict.sandbox.layers import Layer
+from lm_eval_strict.sandbox.remedies import _PROFILE
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 LINKING = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tasks" / "README.md"]
@@ -117,6 +120,29 @@ def test_each_test_that_the_sandbox_page_names_exists() -> None:
     named = set(re.findall(r"`(test_\w+)`", page))
     assert named
     assert {name for name in named if f"def {name}(" not in tests} == set()
+
+
+def test_the_sandbox_page_has_each_layer_with_a_probe_that_sees_through_without_it() -> None:
+    page = (ROOT / "docs" / "sandbox.md").read_text()
+    table = page.partition("| layer | what it stops |")[2].partition("\n\n")[0]
+    rows = [[cell.strip(" `") for cell in line.split("|")] for line in table.split("\n")[2:]]
+    cases = load(ROOT / "tests" / "sandbox" / "test_layers.py").CASES
+    assert [row[1] for row in rows] == [layer.value for layer in Layer]
+    for row in rows:
+        assert row[3] in {probe for _, layer, _, probe, _ in cases if layer.value == row[1]}, row
+
+
+def test_each_time_that_the_sandbox_page_states_was_measured() -> None:
+    speed = (ROOT / "docs" / "sandbox.md").read_text().partition("## Speed")[2]
+    measured = "".join(path.read_text() for path in (ROOT / "benchmarks" / "results").glob("*/bench.md"))
+    stated = re.findall(r"(\d+\.\d\d) s", speed)
+    assert len(stated) == 6
+    assert [seconds for seconds in stated if f"| {seconds} |" not in measured] == []
+
+
+def test_the_apparmor_profile_is_the_one_that_doctor_prints() -> None:
+    shown = [block.text for block in blocks((ROOT / "docs" / "ci.md").read_text()) if "userns" in block.text]
+    assert _PROFILE.format(python="/path/that/doctor/prints/python3") + "\n" in shown
 
 
 def test_a_page_is_read_as_written() -> None:
