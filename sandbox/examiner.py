@@ -119,7 +119,15 @@ class Examiner:
         named_inside = source.count(self.exam.entry_point) > 0
         results: dict[Suite, SuiteResult] = {}
         plain: SuiteResult | None = None
+        unread = (
+            self.exam.base_test is not None and self.exam.plus_test is not None and self.prepared.plus is None
+        )
         for suite in suites:
+            if unread and suite is not Suite.BASE:
+                # The base test must not stand for it: that would be a pass of another test.
+                detail = "the plus test is of no known form"
+                results[suite] = SuiteResult(suite, CodeVerdict.HARNESS_ERROR, detail=detail)
+                continue
             if suite in (Suite.PLUS_STRICT, Suite.PLUS_ADJUDICATED) and named_inside:
                 # There the name means the trusted reference: no comparison of a program with itself.
                 results[suite] = self._judge_live(submission, suite, measures, strict=True)

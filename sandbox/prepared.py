@@ -27,7 +27,7 @@ from .kept_bytes import KeptBytes
 from .records import Exam
 from .suites import read_plus_test
 
-FORMAT = 5
+FORMAT = 6
 MAX_EXPECTED = 1 << 30
 MIN_ANSWER_BYTES = 1 << 20
 _SIZE = struct.Struct("<Q")

@@ -12,6 +12,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from .comparison import Rule
@@ -90,7 +91,7 @@ def read_plus_test(source: str, entry_point: str) -> PlusTest | None:
     except SyntaxError:
         return None
     functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
-    rule = _RULES.get(ast.unparse(functions["assertion"])) if "assertion" in functions else None
+    rule = _rule_of(functions["assertion"]) if "assertion" in functions else None
     if rule is None or (rule is not Rule.AS_MATCH and not _has_is_floats(functions)):
         return None
     name = "candidate" if rule is Rule.EVALPLUS else entry_point
@@ -100,10 +101,10 @@ def read_plus_test(source: str, entry_point: str) -> PlusTest | None:
         return None
     text, written = ast.unparse(steps[-1]), {"name": name, "atol": repr(atol)}
     inputs = _read(found["inputs"])
-    if text == _PAIRS_LOOP.format(**written) and "results" in found:
+    if text == _rewritten(_PAIRS_LOOP.format(**written)) and "results" in found:
         results = _read(found["results"])
         return PlusTest(inputs[: len(results)], results[: len(inputs)], None, atol, rule)
-    if text == _REFERENCE_LOOP.format(**written) and "ref_func" in functions:
+    if text == _rewritten(_REFERENCE_LOOP.format(**written)) and "ref_func" in functions:
         scope: dict[str, Any] = {"__name__": "test"}
         exec(compile(module, "<test>", "exec"), scope)
         return PlusTest(inputs, None, scope["ref_func"], atol, rule)
@@ -111,7 +112,18 @@ def read_plus_test(source: str, entry_point: str) -> PlusTest | None:
 
 
 def _has_is_floats(functions: Mapping[str, ast.FunctionDef]) -> bool:
-    return "is_floats" in functions and ast.unparse(functions["is_floats"]) == _IS_FLOATS
+    return "is_floats" in functions and ast.unparse(functions["is_floats"]) == _rewritten(_IS_FLOATS)
+
+
+def _rule_of(assertion: ast.FunctionDef) -> Rule | None:
+    text = ast.unparse(assertion)
+    return next((rule for form, rule in _RULES.items() if text == _rewritten(form)), None)
+
+
+@lru_cache(maxsize=64)
+def _rewritten(text: str) -> str:
+    """Write ``text`` as this Python writes it: brackets around a loop's targets differ between versions."""
+    return ast.unparse(ast.parse(text))
 
 
 def _steps(module: ast.Module, functions: Mapping[str, ast.FunctionDef], rule: Rule) -> list[ast.stmt]:

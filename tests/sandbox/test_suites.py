@@ -6,6 +6,7 @@ import ast
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from lm_eval_strict.sandbox import prepared
 from lm_eval_strict.sandbox.kept_bytes import KeptBytes
 from lm_eval_strict.sandbox.literals import read_literal
 from lm_eval_strict.sandbox.prepared import Calls, prepare
-from lm_eval_strict.sandbox.records import Exam
+from lm_eval_strict.sandbox.records import Exam, Suite, SuiteResult
 from lm_eval_strict.sandbox.suites import read_plus_test
 
 LITERALS = st.recursive(
@@ -74,6 +75,16 @@ def test_any_other_form_is_not_taken_for_the_known_one(
     source = exam_of().plus_test
     assert source is not None and old in source
     assert read_plus_test(source.replace(old, new), "candidate") is None
+
+
+def test_a_plus_test_of_no_known_form_is_our_fault_and_never_judged_by_the_base_test(
+    exam_of: Callable[..., Exam], grade: Callable[..., dict[Suite, SuiteResult]]
+) -> None:
+    exam = exam_of()
+    assert exam.plus_test is not None
+    exam = replace(exam, plus_test=exam.plus_test.replace("rtol=1e-07", "rtol=1e-01"))
+    judged = grade(exam, "def f(x):\n    return x + 1\n", Suite.BASE, Suite.PLUS, Suite.PLUS_STRICT)
+    assert [judged[suite].verdict.value for suite in judged] == ["passed", "harness_error", "harness_error"]
 
 
 def test_a_kept_exam_equals_the_one_it_was_made_from(exam_of: Callable[..., Exam], tmp_path: Path) -> None:
