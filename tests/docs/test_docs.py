@@ -88,6 +88,15 @@ def test_each_command_of_ours_exists(path: Path) -> None:
                 assert not fault_of(words), f"{path.name}, line {block.line}: {fault_of(words)}"
 
 
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_each_command_of_a_front_page_exists(name: str) -> None:
+    page = re.sub(r"^```.*?^```", "", (ROOT / name).read_text(), flags=re.MULTILINE | re.DOTALL)
+    shown = re.findall(r"^ {4}((?:lm-eval-strict|lm_eval|make) (?:.*\\\n)*.*)$", page, flags=re.MULTILINE)
+    commands = commands_of_ours("\n".join(shown))
+    assert len(commands) >= 2
+    assert [f"{' '.join(words)}: {fault}" for words in commands if (fault := fault_of(words))] == []
+
+
 @pytest.mark.parametrize(
     "path",
     [path for path in PAGES if any(b.action for b in blocks(path.read_text()))],
