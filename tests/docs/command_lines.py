@@ -15,14 +15,16 @@ OPERATORS = re.compile(r"[|&;<>()]+|!|if|while|then|do|else|\{|\}")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 # A variable stands for one word that is also a number; RUN_OPTIONS-like lists are checked where they are set.
 VARIABLE = re.compile(r"\$\{?\w+\}?")
+HERE_DOCUMENT = re.compile(r"<<'(\w+)'.*?^\1$", re.DOTALL | re.MULTILINE)
+REDIRECTION = re.compile(r"""\d?(?:>>?|<)\s*(?:&\d|"[^"]*"|[^\s;|]+)""")
 
 
 def simple_commands(shell: str) -> Iterator[list[str]]:
     """Yield the words of each simple command of a shell text, those inside $(...) too."""
     for inner in re.findall(r"\$\(([^()]*)\)", shell):
         yield from simple_commands(inner)
-    text = re.sub(r"\$\([^()]*\)", "1", shell.replace("\\\n", " "))
-    for line in VARIABLE.sub("1", text).split("\n"):
+    text = re.sub(r"\$\([^()]*\)", "1", HERE_DOCUMENT.sub("", shell).replace("\\\n", " "))
+    for line in REDIRECTION.sub("", VARIABLE.sub("1", text)).split("\n"):
         lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
         lexer.whitespace_split = True
         words: list[str] = []

@@ -12,6 +12,8 @@ GATE = "lm-eval-strict gate run/ --baseline b.json"
         ('lm-eval-strict report "$OUT" > a.txt || true', [["lm-eval-strict", "report", "1"]]),
         (".venv/bin/lm-eval-strict doctor --json", [["lm-eval-strict", "doctor", "--json"]]),
         ("A=b make test-fast # words", [["make", "test-fast"]]),
+        ("lm-eval-strict doctor >> a 2>&1; make lint <b", [["lm-eval-strict", "doctor"], ["make", "lint"]]),
+        ("python - <<'END'\nmake = \"it's\"\nEND\nmake lint", [["make", "lint"]]),
         ("{ make lint; }\nif make types; then\n  echo make\nfi", [["make", "lint"], ["make", "types"]]),
         (
             'lm_eval --include_path "$(lm-eval-strict tasks-dir)" \\\n  --tasks x',
