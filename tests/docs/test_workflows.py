@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from command_lines import ROOT, commands_of_ours, fault_of
+from packaging.requirements import Requirement
 
 NIGHTLY = ROOT / "ci-examples" / "gpu-nightly.yml"
 WORKFLOWS = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), NIGHTLY]
@@ -80,6 +81,11 @@ def test_the_matrix_has_every_python_that_the_package_names_and_both_ubuntus() -
     ]
     assert {pair["python"] for pair in pairs} == {"3.10", "3.11", "3.12", "3.13"}
     assert {pair["os"] for pair in pairs} == {"ubuntu-22.04", "ubuntu-24.04"}
+
+
+def test_the_pack_is_named_as_pip_takes_it() -> None:
+    wanted = Requirement(workflow(NIGHTLY)["env"]["PACK"])
+    assert (wanted.name, wanted.extras) == ("lm-eval-strict", {"hf"}) and wanted.url
 
 
 def test_no_script_reads_a_variable_that_nothing_sets() -> None:
