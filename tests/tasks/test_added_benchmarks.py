@@ -68,6 +68,14 @@ def test_no_stub_of_mbpp_plus_passes_any_pipeline(mbpp: TaskSpec) -> None:
     assert verdicts == {CodeVerdict.WRONG_ANSWER}
 
 
+def test_an_empty_list_passes_only_where_the_published_text_broadcasts(mbpp: TaskSpec) -> None:
+    programs = [
+        (each.key, f"def {each['entry_point']}(*_):\n    return []\n") for each in load_problems(mbpp.dataset)
+    ]
+    verdicts = [[suite.verdict is PASSED for suite in each.suites] for each in grade_programs(mbpp, programs)]
+    assert [sum(passed) for passed in zip(*verdicts, strict=True)] == [0, 24, 0]
+
+
 def test_each_mend_of_a_published_test_is_needed_and_fits(mbpp: TaskSpec) -> None:
     problems = load_problems(mbpp.dataset).by_key
     assert set(mbpp.overrides.values()) == set(MENDS)
