@@ -99,6 +99,23 @@ def test_no_script_reads_a_variable_that_nothing_sets() -> None:
         assert {name for name in read - given - own if not name.startswith("GITHUB_")} == set(), step["name"]
 
 
+@pytest.mark.parametrize(
+    ("open_issue", "asked"), [("", "issue create --title"), ("12", "issue comment 12 --body")]
+)
+def test_a_failure_with_the_newest_lm_eval_is_one_open_issue(
+    tmp_path: Path, open_issue: str, asked: str
+) -> None:
+    path = ROOT / ".github" / "workflows" / "lm-eval-newest.yml"
+    (step,) = [step for step in steps(path) if step.get("if") == "failure()"]
+    gh = f'#!/bin/sh\nif [ "$2" = list ]; then echo {open_issue}; else echo "$@" > {tmp_path}/asked; fi\n'
+    (tmp_path / "gh").write_text(gh)
+    (tmp_path / "gh").chmod(0o755)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NAME": "main", "RUN_URL": "https://example.org/run/7"}
+    subprocess.run([*BASH, "-c", step["run"]], cwd=tmp_path, env=env, check=True)
+    said = (tmp_path / "asked").read_text()
+    assert said.startswith(asked) and "not installed. https://example.org/run/7" in said
+
+
 class Runner:
     """Runs single steps of the nightly workflow in a checkout of a team's repository, as the runner would."""
 
