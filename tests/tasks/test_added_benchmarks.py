@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lm_eval_strict.filters.extract_answer import extract_answer
 from lm_eval_strict.filters.grade_answers import grade_answers
 from lm_eval_strict.filters.grade_programs import MENDS, exam_for, grade_programs
-from lm_eval_strict.filters.problems import Problem, load_problems
+from lm_eval_strict.filters.problems import load_problems
 from lm_eval_strict.filters.task_spec import TaskSpec, read_task
 from lm_eval_strict.filters.validate import validate
 from lm_eval_strict.sandbox.prepared import record_calls
-from lm_eval_strict.sandbox.records import CodeVerdict
+from lm_eval_strict.sandbox.records import CodeVerdict, ExamResult, SuiteResult
 from lm_eval_strict.sandbox.suites import read_plus_test
 
 pytestmark = [pytest.mark.real_data, pytest.mark.usefixtures("data_folder")]
@@ -19,24 +21,34 @@ pytestmark = [pytest.mark.real_data, pytest.mark.usefixtures("data_folder")]
 PASSED = CodeVerdict.PASSED
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def mbpp() -> TaskSpec:
     return read_task("mbpp_plus_strict")
 
 
-def problems_of(spec: TaskSpec, heavy: bool = False) -> list[Problem]:
-    """Return the problems whose reference needs more than the general CPU limit, or the others."""
-    return [each for each in load_problems(spec.dataset) if (each.key in spec.cpu_limits_s) is heavy]
+@pytest.fixture(scope="module")
+def judged(
+    mbpp: TaskSpec, data_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[ExamResult]]:
+    """Every problem's stub and ``return []``, and the references that keep to the general CPU limit."""
+    problems = list(load_problems(mbpp.dataset))
+    programs = {
+        "references": [
+            (each.key, each["prompt"] + each["canonical_solution"])
+            for each in problems
+            if each.key not in mbpp.cpu_limits_s
+        ],
+        "stubs": [(each.key, each["stub"]) for each in problems],
+        "empty": [(each.key, f"def {each['entry_point']}(*_):\n    return []\n") for each in problems],
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LM_EVAL_STRICT_HOME", str(tmp_path_factory.mktemp("state")))
+        results = iter(grade_programs(mbpp, [each for group in programs.values() for each in group]))
+    return {name: [next(results) for _ in group] for name, group in programs.items()}
 
 
-def not_passed(spec: TaskSpec, programs: list[tuple[str, str]]) -> list[str]:
-    results = grade_programs(spec, programs)
-    return [
-        f"{key} {suite.suite.value} {suite.verdict.value} {suite.detail}"
-        for (key, _), result in zip(programs, results, strict=True)
-        for suite in result.suites
-        if suite.verdict is not PASSED
-    ]
+def not_passed(results: list[ExamResult]) -> list[SuiteResult]:
+    return [suite for result in results for suite in result.suites if suite.verdict is not PASSED]
 
 
 def test_every_test_of_mbpp_plus_is_read_as_data_and_every_assert_answered_ahead(mbpp: TaskSpec) -> None:
@@ -50,30 +62,27 @@ def test_every_test_of_mbpp_plus_is_read_as_data_and_every_assert_answered_ahead
     assert live == []
 
 
-def test_each_light_reference_of_mbpp_plus_passes_every_pipeline(mbpp: TaskSpec) -> None:
-    programs = [(each.key, each["prompt"] + each["canonical_solution"]) for each in problems_of(mbpp)]
-    assert not_passed(mbpp, programs) == []
+def test_each_light_reference_of_mbpp_plus_passes_every_pipeline(judged: dict[str, list[ExamResult]]) -> None:
+    assert len(judged["references"]) > 360 and not_passed(judged["references"]) == []
 
 
 @pytest.mark.slow
 def test_each_heavy_reference_of_mbpp_plus_passes_within_its_limit(mbpp: TaskSpec) -> None:
-    heavy = problems_of(mbpp, heavy=True)
-    assert len(heavy) == len(mbpp.cpu_limits_s) > 0
-    assert not_passed(mbpp, [(each.key, each["canonical_solution"]) for each in heavy]) == []
+    problems = load_problems(mbpp.dataset).by_key
+    programs = [(key, problems[key]["canonical_solution"]) for key in mbpp.cpu_limits_s]
+    assert programs and not_passed(grade_programs(mbpp, programs)) == []
 
 
-def test_no_stub_of_mbpp_plus_passes_any_pipeline(mbpp: TaskSpec) -> None:
-    stubs = [(each.key, each["stub"]) for each in load_problems(mbpp.dataset)]
-    verdicts = {suite.verdict for result in grade_programs(mbpp, stubs) for suite in result.suites}
+def test_no_stub_of_mbpp_plus_passes_any_pipeline(judged: dict[str, list[ExamResult]]) -> None:
+    verdicts = {suite.verdict for result in judged["stubs"] for suite in result.suites}
     assert verdicts == {CodeVerdict.WRONG_ANSWER}
 
 
-def test_an_empty_list_passes_only_where_the_published_text_broadcasts(mbpp: TaskSpec) -> None:
-    programs = [
-        (each.key, f"def {each['entry_point']}(*_):\n    return []\n") for each in load_problems(mbpp.dataset)
-    ]
-    verdicts = [[suite.verdict is PASSED for suite in each.suites] for each in grade_programs(mbpp, programs)]
-    assert [sum(passed) for passed in zip(*verdicts, strict=True)] == [0, 24, 0]
+def test_an_empty_list_passes_only_where_the_published_text_broadcasts(
+    judged: dict[str, list[ExamResult]],
+) -> None:
+    passed = [[suite.verdict is PASSED for suite in result.suites] for result in judged["empty"]]
+    assert [sum(column) for column in zip(*passed, strict=True)] == [0, 24, 0]
 
 
 def test_each_mend_of_a_published_test_is_needed_and_fits(mbpp: TaskSpec) -> None:
