@@ -28,6 +28,12 @@ def test_alias_adds_nothing_to_its_frozen_major(name: str) -> None:
     assert {**resolved(name), "task": None} == {**frozen, "task": None}
 
 
+@pytest.mark.parametrize("name", ALIASES)
+def test_alias_stands_for_the_newest_major(name: str) -> None:
+    majors = [int(frozen.rpartition("_v")[2]) for frozen in FROZEN if frozen.rpartition("_v")[0] == name]
+    assert read_task(name).frozen_name == f"{name}_v{max(majors)}"
+
+
 @pytest.mark.parametrize("name", FROZEN)
 def test_frozen_task_names_itself_to_the_loader(name: str) -> None:
     assert resolved(name)["dataset_kwargs"]["strict_task"] == name
