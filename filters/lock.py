@@ -131,7 +131,7 @@ def _moved(kept: Verdicts, found: Verdicts) -> Iterator[str]:
 
 def _moved_line(moved: Sequence[str]) -> str:
     rest = f"; and {len(moved) - SHOWN} more" if len(moved) > SHOWN else ""
-    return f"{len(moved)} verdicts on the fixed replies moved: {'; '.join(moved[:SHOWN])}{rest}"
+    return f"{len(moved)} of the verdicts on the fixed replies moved: {'; '.join(moved[:SHOWN])}{rest}"
 
 
 def _groups(folder: Path, names: Collection[str]) -> list[list[TaskSpec]]:
@@ -166,10 +166,11 @@ def make_lock(
             found = measure(group[0], folder, isolation=isolation, workers=workers)
         except PreflightFailure as failure:
             raise LockRefused(str(failure)) from failure
-        file_name = _verdicts_name(group, blocks)
-        locked = any(spec.frozen_name in blocks for spec in group)
-        kept = read_verdicts(folder / file_name) if locked else {}
-        _refuse_moved_verdicts(group[0].frozen_name, kept, found)
+        _refuse_unsound_verdicts(group[0], found)
+        locked = next((blocks[spec.frozen_name] for spec in group if spec.frozen_name in blocks), None)
+        if locked is not None:
+            _refuse_moved_verdicts(group[0], locked, read_verdicts(folder / locked.verdicts), found)
+        file_name = locked.verdicts if locked else _verdicts_name(group)
         files[file_name] = found
         for spec in group:
             blocks[spec.frozen_name] = Block(
@@ -181,11 +182,9 @@ def make_lock(
     return files
 
 
-def _verdicts_name(group: Sequence[TaskSpec], blocks: dict[str, Block]) -> str:
-    """Return the file for the verdicts of ``group``: that of a locked task, else one by the shortest name."""
-    locked = [blocks[spec.frozen_name].verdicts for spec in group if spec.frozen_name in blocks]
+def _verdicts_name(group: Sequence[TaskSpec]) -> str:
     shortest = min((spec.frozen_name for spec in group), key=lambda name: (len(name), name))
-    return locked[0] if locked else f"verdicts_{shortest}.jsonl"
+    return f"verdicts_{shortest}.jsonl"
 
 
 def _refuse_other_declaration(spec: TaskSpec, block: Block | None) -> None:
@@ -197,15 +196,21 @@ def _refuse_other_declaration(spec: TaskSpec, block: Block | None) -> None:
         )
 
 
-def _refuse_moved_verdicts(task: str, kept: Verdicts, found: Verdicts) -> None:
-    unsound = [
-        f"{name} {verdict}" for name, by in found.items() for verdict in by.values() if verdict in UNSOUND
-    ]
+def _refuse_unsound_verdicts(spec: TaskSpec, found: Verdicts) -> None:
+    unsound = [f"{name} {each}" for name, by in found.items() for each in by.values() if each in UNSOUND]
     if unsound:
-        raise LockRefused(f"{task}: fixed replies whose verdict may depend on the machine: {unsound[:SHOWN]}")
+        raise LockRefused(
+            f"{spec.frozen_name}: fixed replies whose verdict may depend on the machine: "
+            f"{', '.join(unsound[:SHOWN])}"
+        )
+
+
+def _refuse_moved_verdicts(spec: TaskSpec, locked: Block, kept: Verdicts, found: Verdicts) -> None:
+    if behaviour_digest(kept) != locked.behaviour:
+        raise LockRefused(f"{locked.verdicts} is not the file that the lock was written with: restore it")
     moved = list(_moved(kept, found))
     if moved:
         raise LockRefused(
-            f"{task}: {_moved_line(moved)}: keep the version in filters/versions.py that judged so, and put "
-            f"the change into a version and a major of its own"
+            f"{spec.frozen_name}: {_moved_line(moved)}: keep the version in filters/versions.py that judged "
+            f"so, and put the change into a version and a major of its own"
         )

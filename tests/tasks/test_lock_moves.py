@@ -179,7 +179,7 @@ def test_a_verdict_that_moved_is_a_fault_with_reply_and_both_verdicts(
 
     monkeypatch.setattr(grade_exact, "grade", forgiving)
     (finding,) = check_lock(small, [MATH])
-    assert finding.faults == ("1 verdicts on the fixed replies moved: r08 exact wrong -> right",)
+    assert finding.faults == ("1 of the verdicts on the fixed replies moved: r08 exact wrong -> right",)
     before = everything_in(small)
     with pytest.raises(LockRefused, match=r"r08 exact wrong -> right.*a version and a major of its own$"):
         make_lock(small, [MATH])
@@ -211,7 +211,7 @@ def test_replies_may_be_added_and_none_taken_away(small: Path) -> None:
     rows = fixed_rows(small)
     write_rows(small, [*rows, {"id": "r30", "answer": "x", "gold": "x"}])
     assert check_lock(small, [MATH])[0].faults == (
-        "1 verdicts on the fixed replies moved: r30 is new",
+        "1 of the verdicts on the fixed replies moved: r30 is new",
     )  # fmt: skip
     make_lock(small, [MATH])
     assert read_lock(small)[MATH].rows == 31
@@ -239,6 +239,8 @@ def test_kept_verdicts_that_were_edited_are_a_fault(small: Path) -> None:
     path.write_text(re.sub('"exact": "wrong"', '"exact": "right"', path.read_text(), count=1))
     (finding,) = check_lock(small, [MATH])
     assert any("is not the file that the lock was written with" in fault for fault in finding.faults)
+    with pytest.raises(LockRefused, match="is not the file that the lock was written with"):
+        make_lock(small, [MATH])
 
 
 def test_two_equal_runs_write_equal_files(small: Path) -> None:
