@@ -25,7 +25,7 @@ _PART = re.compile(r"@(program|solution|prompt|name|indented)@")
 def fixed_replies(spec: TaskSpec, folder: Path) -> list[Reply]:
     """Return the fixed replies of ``folder`` that are about the problems of ``spec``, in the file's order.
 
-    Each states its ``mode``, so tasks that differ only in how a model is asked have the same replies. The
+    Each has its own ``mode``, so tasks that differ only in how a model is asked have the same replies. The
     parts are those of the data set that holds the base tests, so HumanEval's also where HumanEval+ judges.
     Raises ``DataUnavailable`` for a code task whose published problems are nowhere.
     """
