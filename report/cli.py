@@ -18,7 +18,6 @@ AREAS = (
     "validate",
     "doctor",
     "lock",
-    "regrade",
     "report",
     "compare",
     "explain",
