@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from lm_eval_strict.filters.grade_file import grade_file, read_file
+from lm_eval_strict.filters.grading import extract
 from lm_eval_strict.filters.task_spec import read_task
+from lm_eval_strict.sandbox.records import Isolation
 
 pytestmark = [pytest.mark.real_data, pytest.mark.slow]
 
 
-def graded_rows(task: str, replies: Path, folder: Path) -> list[dict]:
-    """Grade a packed file of replies with ``task`` and return its rows."""
+RUN_EVERY = 1 if os.environ.get("LM_EVAL_STRICT_ALL_REPLIES") else 4
+"""Programs that never end take minutes: one program in so many is run, unless all are asked for."""
+
+
+def graded_rows(task: str, replies: Path, folder: Path, every: int = 1) -> list[dict]:
+    """Read a packed file of replies, grade one in ``every`` with ``task`` and return the rows."""
     unpacked, out = folder / replies.stem, folder / "rows.jsonl"
     unpacked.write_bytes(gzip.decompress(replies.read_bytes()))
     spec = read_task(task)
     inputs = read_file(unpacked, spec)
+    for reply in inputs:
+        extract(spec, reply, isolation=Isolation.FULL)
+    inputs = inputs[::every]
     summary = grade_file(spec, inputs, out)
     assert (summary.bad_lines, summary.harness_errors) == ((), 0)
     rows = [json.loads(line) for line in out.open()]
@@ -30,15 +40,15 @@ def graded_rows(task: str, replies: Path, folder: Path) -> list[dict]:
 
 
 @pytest.mark.parametrize(
-    ("name", "replies", "least_passes"),
-    [("humaneval_chat_fasteval", 2624, 1500), ("humaneval_chat_ollama", 689, 300)],
+    ("name", "replies", "least_share"),
+    [("humaneval_chat_fasteval", 2624, 0.57), ("humaneval_chat_ollama", 689, 0.43)],
 )
 def test_code_replies(
-    replies_folder: Path, tmp_path: Path, name: str, replies: int, least_passes: int
+    replies_folder: Path, tmp_path: Path, name: str, replies: int, least_share: float
 ) -> None:
-    rows = graded_rows("humaneval_strict", replies_folder / f"{name}.jsonl.gz", tmp_path)
-    assert len(rows) == replies
-    assert Counter(row["verdict"] for row in rows)["passed"] > least_passes
+    rows = graded_rows("humaneval_strict", replies_folder / f"{name}.jsonl.gz", tmp_path, RUN_EVERY)
+    assert len(rows) == len(range(0, replies, RUN_EVERY))
+    assert Counter(row["verdict"] for row in rows)["passed"] > least_share * len(rows)
 
 
 @pytest.mark.parametrize(
