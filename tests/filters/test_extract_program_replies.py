@@ -12,9 +12,10 @@ import pytest
 
 from lm_eval_strict.filters.extract_program import extract_program
 from lm_eval_strict.filters.problems import load_problems
-from lm_eval_strict.sandbox.records import CodeVerdict, Exam, Submission, Suite
+from lm_eval_strict.sandbox.records import CodeVerdict, Exam, Limits, Submission, Suite
 from lm_eval_strict.sandbox.session import Sandbox
 
+SHORT = Limits(cpu_s=1.5, wall_s=10.0)  # right programs take milliseconds here, and many others never end
 # Replies whose program passes HumanEval's own test.
 PASSES = {"humaneval_chat_fasteval": 1512, "humaneval_chat_ollama": 338}
 
@@ -31,7 +32,7 @@ def _passing(data_folder: Path, programs: list[tuple[str, str | None]]) -> list[
     }
     distinct = [pair for pair in dict.fromkeys(programs) if pair[1]]
     with Sandbox() as sandbox:
-        results = sandbox.grade(exams, [Submission(k, p or "", (Suite.BASE,)) for k, p in distinct])
+        results = sandbox.grade(exams, [Submission(k, p or "", (Suite.BASE,), SHORT) for k, p in distinct])
     passed = {
         pair: result.suites[0].verdict is CodeVerdict.PASSED
         for pair, result in zip(distinct, results, strict=True)
