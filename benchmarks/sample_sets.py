@@ -76,8 +76,8 @@ def make_sets(data: Path, folder: Path, repeats: Iterable[int]) -> list[SampleSe
             )
             programs = write_programs(folder / f"{name}-x{n}.programs.jsonl", rows, samples)
             count = len(rows) * n
-            plus = name != "humaneval"
-            sets.append(SampleSet(f"{name}-x{n}", problems, exams, samples, programs, count, count, plus))
+            has_plus = name != "humaneval"
+            sets.append(SampleSet(f"{name}-x{n}", problems, exams, samples, programs, count, count, has_plus))
     return sets
 
 

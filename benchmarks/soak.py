@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from process_tree import descriptors, memory_mib, tree_of
+from process_tree import children_of, descriptors, memory_mib
 from run_ours import LIMITS, exam_of
 from sample_sets import HEAVY, make_sets
 from soak_kills import Kills
@@ -36,7 +36,7 @@ CASES = HERE.parent / "tests" / "cases" / "hostile.jsonl"
 SUITES = (Suite.BASE, Suite.PLUS, Suite.PLUS_STRICT)
 HOSTILE_LIMITS = Limits(cpu_s=2.0, wall_s=5.0)
 HOSTILE_SHARE = 0.05
-MEMORY_SLACK_MIB = 60  # a sample that runs when the last mark is taken
+MEMORY_SLACK_MIB = 60  # an examiner with a heavy problem at hand
 OURS = "lm-eval-strict-*"  # the names of all folders and control groups that we make
 SLOW_CASES = ("time", "resource")  # they run into a limit each; fewer of them keep the run short
 
@@ -85,6 +85,13 @@ def host_state() -> dict[str, Any]:
     }
 
 
+def lasting_processes() -> set[int]:
+    """Give the broker, its nursery and the workers: all but the samples, each of which ends by itself."""
+    root = broker().process.pid
+    nurseries = children_of(root)
+    return {root, *nurseries, *(worker for nursery in nurseries for worker in children_of(nursery))}
+
+
 def leaks(exams: dict[str, Exam], count: int) -> dict[str, Any]:
     """Grade many samples in one run and compare the tree at the end with the tree after the first tenth."""
     asked = make_submissions(exams, count)
@@ -94,7 +101,7 @@ def leaks(exams: dict[str, Exam], count: int) -> dict[str, Any]:
     def mark(index: int, _result: ExamResult) -> None:
         seen["results"] += 1
         if seen["results"] in (count // 10, count // 2, count - 5):
-            pids = tree_of(broker().process.pid)
+            pids = lasting_processes()
             marks.append(
                 {
                     "processes": len(pids),
