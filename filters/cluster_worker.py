@@ -8,7 +8,6 @@ or once no chunk has come for ``IDLE_S``.
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 import threading
 import zlib
@@ -73,6 +72,8 @@ def pack_facts(task: str) -> dict[str, str]:
 
 async def probe_worker(task: str, isolation: Isolation, facts: Mapping[str, str]) -> str:
     """Say why this process cannot grade ``task`` as a client with these ``pack_facts`` does; "" if it can."""
+    import asyncio  # here, not at the top: the client's commands import this module and need no event loop
+
     return await asyncio.to_thread(_fault, task, isolation, facts)
 
 
@@ -127,6 +128,8 @@ def grade_chunk(packed: bytes) -> list[tuple[int, list[Row]]]:
 
 async def let_go() -> None:
     """End this process's sandbox, unless a chunk is at work."""
+    import asyncio
+
     await asyncio.to_thread(_warm.let_go)
 
 

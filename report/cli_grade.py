@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from lm_eval_strict.filters.task_spec import TaskSpec
     from lm_eval_strict.sandbox.records import Isolation
 
+ClusterAddress = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS", help="Grade on this Dask cluster: tcp://HOST:8786, or its scheduler file."
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add ``grade`` to the command line."""
@@ -36,12 +43,7 @@ def grade(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Parallel workers; default: usable CPUs.")
     ] = None,
-    cluster: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS", help="Grade on this Dask cluster: tcp://HOST:8786, or its scheduler file."
-        ),
-    ] = "",
+    cluster: ClusterAddress = "",
 ) -> None:
     """Grade a file without a model; each line has task_id (or gold) and one of reply, program, answer."""
     from lm_eval_strict.filters.grade_file import read_file

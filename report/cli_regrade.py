@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .cli_grade import ClusterAddress, checked_task, grade_inputs
 from .faults import UsageFault
 
 if TYPE_CHECKING:
@@ -44,19 +45,12 @@ def regrade(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Parallel workers; default: usable CPUs.")
     ] = None,
-    cluster: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS", help="Grade on this Dask cluster: tcp://HOST:8786, or its scheduler file."
-        ),
-    ] = "",
+    cluster: ClusterAddress = "",
 ) -> None:
     """Grade old replies again without a model, in parallel; says what it read and what it could not.
 
     Where the files have verdicts already, the old and the new are compared, paired on the same replies.
     """
-    from .cli_grade import checked_task, grade_inputs
-
     sources = _sources(files, task)
     spec, level = checked_task(task or _stated(sources), isolation, here=not cluster)
     inputs = _inputs(sources, spec)
