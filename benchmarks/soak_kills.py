@@ -111,8 +111,8 @@ class Kills:
         process = self._start([*COMMAND, str(self.replies), "--out", str(self.folder / name)], {})
         self._await_samples(process.pid, number)
         broker = _broker_below(process.pid)
-        (nursery,) = children_of(broker)
-        killed = broker if victim == "broker" else children_of(nursery)[-1]
+        workers = [worker for nursery in children_of(broker) for worker in children_of(nursery)]
+        killed = broker if victim == "broker" else workers[number % len(workers)]
         below = {killed} if victim == "worker" else tree_of(broker)
         os.kill(killed, signal.SIGKILL)
         left = _still_there(below)
@@ -154,7 +154,7 @@ def _broker_below(pid: int) -> int:
 
 
 def _has_samples(pid: int) -> bool:
-    """Say whether a grandchild of the nursery lives below ``pid``: a sample of a locked-in worker."""
+    """Say whether a grandchild of a nursery lives below ``pid``: a sample of a locked-in worker."""
     try:
         broker = _broker_below(pid)
         return any(children_of(worker) for nursery in children_of(broker) for worker in children_of(nursery))

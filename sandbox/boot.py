@@ -5,7 +5,7 @@ data.
 from __future__ import annotations
 
 import importlib.util
-import json
+import marshal
 import os
 import subprocess
 import sys
@@ -15,10 +15,10 @@ PACKAGES = ("sandbox", "filters", "report", "backends", "tasks")
 # Runs before anything of ours can be imported. sys.path comes as data: no site, no .pth file, no PYTHONPATH.
 # The five packages are found by folder: an editable install maps them through a hook that only `site` loads.
 BOOT = """
-import sys, json
+import sys
 sys.path[:] = [entry for entry in sys.path if entry]
-import importlib.util, types
-boot = json.loads(sys.argv[1])
+import importlib.util, marshal, types
+boot = marshal.loads(bytes.fromhex(sys.argv[1]))
 sys.path += boot["path"]
 space = types.ModuleType("lm_eval_strict"); space.__path__ = []; sys.modules["lm_eval_strict"] = space
 class Finder:
@@ -37,7 +37,6 @@ ENVIRONMENT = {
     # Equal runs give equal rows: the order of a set of texts must not differ. (-I would ignore this variable,
     # so its parts are had one by one: -s, an environment of our own, a path without the current folder.)
     "PYTHONHASHSEED": "0",
-    "PYTHONDONTWRITEBYTECODE": "1",
     # One thread: a process with threads must not fork.
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -60,7 +59,7 @@ def package_folders() -> dict[str, str]:
 def start_broker() -> subprocess.Popen[bytes]:
     """Start a broker process; it ends when its standard input ends."""
     path = [os.path.abspath(entry) for entry in sys.path]
-    boot = json.dumps({"path": path, "folders": package_folders()})
+    boot = marshal.dumps({"path": path, "folders": package_folders()}).hex()
     return subprocess.Popen(
         [sys.executable, "-S", "-s", "-c", BOOT, boot],
         stdin=subprocess.PIPE,

@@ -58,15 +58,19 @@ class Nursery:
 class Broker:
     """One poll loop over the host, all workers and their deadlines."""
 
-    def __init__(self, requests_fd: int, replies_fd: int, nursery: Nursery) -> None:
+    def __init__(
+        self, requests_fd: int, replies_fd: int, nursery: Nursery, examinee_nursery: Nursery
+    ) -> None:
         self.requests_fd = requests_fd
         self.replies_fd = replies_fd
         self.nursery = nursery
+        self.examinee_nursery = examinee_nursery
         self.jobs: dict[int, Job] = {}
         self.poller = select.poll()
         self.handlers: dict[int, Callable[[], None]] = {}
         self.watch(requests_fd, self._take_request)
-        self.watch(nursery.sock.fileno(), self._nursery_gone)
+        for each in (nursery, examinee_nursery):
+            self.watch(each.sock.fileno(), self._nursery_gone)
 
     def watch(self, fd: int, handler: Callable[[], None]) -> None:
         """Call ``handler`` whenever ``fd`` can be read or is closed at the other end."""
@@ -120,27 +124,35 @@ class Broker:
         raise wire.ChannelClosed
 
 
-def main() -> NoReturn:
-    """Fork the nursery while there is no data yet, then serve the host on the standard streams."""
-    # What the host ignores or blocks is inherited: an ignored SIGCHLD would leave nothing to wait for.
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+def _start_nursery() -> tuple[int, Nursery]:
     ours, theirs = socket.socketpair()
-    nursery_pid = os.fork()
-    if nursery_pid == 0:
+    pid = os.fork()
+    if pid == 0:
         keep_only([theirs.fileno()])
         nursery_main(theirs.detach())
     theirs.close()
+    return pid, Nursery(ours)
+
+
+def main() -> NoReturn:
+    """Fork the nurseries while there is no data yet, then serve the host on the standard streams."""
+    # What the host ignores or blocks is inherited: an ignored SIGCHLD would leave nothing to wait for.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    started = [_start_nursery(), _start_nursery()]
+    nurseries = [nursery for _, nursery in started]
     requests_fd, replies_fd = os.dup(0), os.dup(1)
-    keep_only([requests_fd, replies_fd, ours.fileno()])
+    keep_only([requests_fd, replies_fd, *(nursery.sock.fileno() for nursery in nurseries)])
     sys.argv[:] = [""]
-    broker = Broker(requests_fd, replies_fd, Nursery(ours))
+    broker = Broker(requests_fd, replies_fd, *nurseries)
     try:
         broker.serve()
     except wire.ChannelClosed:
         pass  # the host is gone, or the nursery: closing our end of its socket ends all workers
     except Exception:
         broker.report_fault(traceback.format_exc(limit=-4))
-    ours.close()
-    os.waitpid(nursery_pid, 0)
+    for nursery in nurseries:
+        nursery.sock.close()
+    for pid, _ in started:
+        os.waitpid(pid, 0)
     os._exit(0)

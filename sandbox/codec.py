@@ -13,8 +13,6 @@ from __future__ import annotations
 import marshal
 import struct
 import sys
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 FRAME = struct.Struct("<BI")
@@ -89,6 +87,11 @@ def encode_slowly(value: object) -> bytes:
         return b"o" + _text(type(value).__name__ + ", nested too deeply or too large")
 
 
+def _loaded(module: str, name: str) -> object:
+    """Give a library's type if the program, or what it imports, has loaded it: else no value is of it."""
+    return getattr(sys.modules.get(module), name, None)
+
+
 def _text(text: str) -> bytes:
     raw = str.encode(text[:200], "utf-8", "surrogatepass")
     return struct.pack("<I", len(raw)) + raw
@@ -111,9 +114,9 @@ class _Encoder:
             self.out.append(_dumps(value, 2))
         elif kind in _SEQUENCES or kind is dict:
             self._put_container(value, kind, depth)
-        elif kind is Decimal:
-            self.out.append(b"D" + _text(Decimal.__str__(value)))
-        elif kind is Fraction:
+        elif kind is _loaded("decimal", "Decimal"):
+            self.out.append(b"D" + _text(kind.__str__(value)))
+        elif kind is _loaded("fractions", "Fraction"):
             self.out.append(b"Q")
             for part in (value.numerator, value.denominator):
                 self.out.append(_dumps(part if type(part) is int else 0, 2))

@@ -1,7 +1,8 @@
 """The calls of an exam and requests to run in, one locked-in process per sample out, and how each ended.
 
-This is the warm parent of one worker's samples: it holds no test, no expected value and no program. It
-enters its cell once, forks one process a sample, and kills it at its limits or at its examiner's word.
+This is a warm parent of one worker's samples: it holds no test, no expected value and no program. It
+enters its cell once, forks one process a sample, and kills it at its limits or at its examiner's word. A
+worker has two of them: one with what nearly all programs import, and one that has imported more.
 """
 
 from __future__ import annotations
@@ -19,18 +20,23 @@ from . import wire
 from .errors import SandboxUnavailable
 from .records import Isolation, Limits
 from .sample import run_sample
-from .warm_up import warm_up
+from .warm_up import warm_up_fully
 
 REAP_S = 10.0  # a killed process ends at once; this only bounds a kernel that does not let it
 
 
-def examinee_parent(control_fd: int, level: str) -> NoReturn:
-    """Enter the cell and serve the examiner until it goes away."""
+def examinee_parent(control_fd: int, level: str, fully: bool) -> NoReturn:
+    """Enter the cell and serve the examiner until it goes away.
+
+    One that has to import more than its nursery has (``fully``) waits until it is first asked for.
+    """
     control = socket.socket(fileno=control_fd)
     try:
         from .isolation import open_cell
 
-        warm_up()
+        if fully:
+            control.recv(1, socket.MSG_PEEK)
+            warm_up_fully()
         cell = open_cell(Isolation(level), Limits())
     except SandboxUnavailable as why:
         wire.send_message(control, ("unavailable", why.reason, why.remedy))
@@ -56,6 +62,7 @@ def _hide_ourselves() -> None:
     sys.modules["__main__"] = types.ModuleType("__main__")
     sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "__main__"]
     sys.argv[:] = [""]
+    sys.dont_write_bytecode = True
 
 
 def _serve(control: socket.socket, cell: Any) -> NoReturn:

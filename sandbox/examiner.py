@@ -1,7 +1,8 @@
 """Submissions from the broker in, their results out: the process that holds tests and expected values.
 
-One examiner stands beside one locked-in examinee parent. It prepares an exam when the first submission for
-it comes, hands the calls (never an expected value) to the parent, and judges each sample's answers.
+One examiner stands beside two locked-in examinee parents. It prepares an exam when the first submission for
+it comes, hands the calls (never an expected value) to the parent that suits the program, and judges each
+sample's answers.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from . import wire
@@ -20,6 +22,7 @@ from .judge import PlusJudge
 from .live_check import ForeseenAnswers, Unforeseen, judge_foreseen, judge_live
 from .measures import LateWatch, Measures
 from .prepared import Calls, Prepared, prepare, reference_of
+from .program_imports import imports_more
 from .records import CodeVerdict, Exam, Limits, Submission, Suite, SuiteResult
 from .repeats import choose_repeats
 from .sample_run import End, ExamineeGone, SampleRun
@@ -29,11 +32,32 @@ BASE_SET, PLUS_SET = 0, 1
 REPEAT_SHARE_OF_LIMIT = 0.25  # a repeat has its own limit beside the first pass's
 
 
+@dataclass
+class ExamineeParent:
+    """One of the two warm parents: whether its cell is known to stand, and whose calls it has been given."""
+
+    control: socket.socket
+    is_ready: bool
+    exam_key: str = ""
+
+    def give_calls(self, exam_key: str, sets: list[list[bytes]]) -> None:
+        """Hand it an exam's calls, unless it has them; wait for its cell if this is what wakes it."""
+        if self.exam_key == exam_key:
+            return
+        wire.send_message(self.control, ("inputs", sets))
+        self.exam_key = exam_key
+        if not self.is_ready:
+            message, _ = wire.receive_message(self.control)
+            if message[0] != "ready":
+                raise ExamineeGone(f"the second parent has no cell: {message[1]}")
+            self.is_ready = True
+
+
 class Examiner:
     """Judges submissions one after the other, with the current exam at hand."""
 
-    def __init__(self, control: socket.socket, cache_folder: str | None) -> None:
-        self.control = control
+    def __init__(self, parents: Sequence[ExamineeParent], cache_folder: str | None) -> None:
+        self.parents = parents  # the light one first
         self.cache_folder = cache_folder
         self.factor = 1.0
         self.key = ""
@@ -41,12 +65,10 @@ class Examiner:
         self.prepared = Prepared()
 
     def take_exam(self, key: str, exam: Exam) -> None:
-        """Prepare an exam and hand its calls to the examinee's parent."""
+        """Prepare an exam."""
         self.prepared = Prepared()
         self.prepared = prepare(exam, self.cache_folder)
         self.key, self.exam = key, exam
-        sets = [part.arguments if part else [] for part in (self.prepared.base, self.prepared.plus)]
-        wire.send_message(self.control, ("inputs", sets))
         gc.collect()
 
     def grade(self, submission: Submission) -> tuple[list[SuiteResult], dict[str, Any]]:
@@ -80,8 +102,11 @@ class Examiner:
             file_mib=given.file_mib,
         )
         max_bytes = max(given.output_kib * 1024, calls.max_answer_bytes if calls else 0)
+        parent = self.parents[imports_more(submission.program)]
+        sets = [part.arguments if part else [] for part in (self.prepared.base, self.prepared.plus)]
+        parent.give_calls(self.key, sets)
         return SampleRun(
-            self.control,
+            parent.control,
             submission.program,
             self.exam.entry_point,
             which=which,
@@ -182,16 +207,17 @@ def _renamed(result: SuiteResult, suite: Suite) -> SuiteResult:
     )
 
 
-def examiner_main(broker_fd: int, control_fd: int, cache_folder: str | None) -> NoReturn:
-    """Serve the broker at ``broker_fd`` with the examinee's parent at ``control_fd``."""
+def examiner_main(broker_fd: int, light_fd: int, full_fd: int, cache_folder: str | None) -> NoReturn:
+    """Serve the broker at ``broker_fd`` with the examinees' parents at the other two."""
     sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
-    control = socket.socket(fileno=control_fd)
+    light, full = socket.socket(fileno=light_fd), socket.socket(fileno=full_fd)
     try:
-        message, _ = wire.receive_message(control)
+        message, _ = wire.receive_message(light)
         wire.write_message(broker_fd, message)
         if message[0] != "ready":
             os._exit(0)
-        _serve(broker_fd, Examiner(control, cache_folder))
+        parents = ExamineeParent(light, is_ready=True), ExamineeParent(full, is_ready=False)
+        _serve(broker_fd, Examiner(parents, cache_folder))
     except (wire.ChannelClosed, ExamineeGone):
         os._exit(0)
 

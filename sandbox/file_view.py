@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import importlib.util
 import os
 import sys
 from collections.abc import Iterable
@@ -45,9 +46,9 @@ def folders() -> list[Entry]:
     extensions = _extension_folder()
     if extensions and not extensions.startswith(stdlib + "/"):
         found.append(Entry(extensions, f"{neutral}-extensions"))
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and numpy.__file__:
-        folder = Path(numpy.__file__).resolve().parent
+    numpy = importlib.util.find_spec("numpy")  # a program may import it where this process has not
+    if numpy is not None and numpy.origin:
+        folder = Path(numpy.origin).resolve().parent
         found.append(Entry(str(folder), f"{_PACKAGES}/numpy"))
         libraries = folder.with_name("numpy.libs")
         if libraries.is_dir():
@@ -86,14 +87,18 @@ def shared_objects() -> tuple[str, ...]:
 
 
 def _load_everything() -> list[str]:
-    for entry in folders():
-        for folder, inner, files in os.walk(entry.source):
-            inner[:] = [name for name in inner if name not in MASKED]
-            for name in files:
-                if name.endswith(".so"):
-                    with contextlib.suppress(OSError):  # its library is not installed: nobody can import it
-                        ctypes.CDLL(f"{folder}/{name}")
+    for path in _extensions():
+        with contextlib.suppress(OSError):  # its library is not installed: nobody can import it
+            ctypes.CDLL(path)
     return list(_loaded_objects())
+
+
+def _extensions() -> Iterable[str]:
+    """Yield the extension modules of the view; those of the standard library lie in one folder."""
+    for entry in folders():
+        dynamic = f"{entry.source}/lib-dynload"
+        for folder, _, files in os.walk(dynamic if os.path.isdir(dynamic) else entry.source):
+            yield from (f"{folder}/{name}" for name in files if name.endswith(".so"))
 
 
 class _LinkMap(ctypes.Structure):

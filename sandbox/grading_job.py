@@ -12,7 +12,7 @@ from . import wire
 from .schedule import Schedule
 
 if TYPE_CHECKING:
-    from .broker import Broker
+    from .broker import Broker, Nursery
 
 AHEAD = 2  # submissions that a worker has at hand, so that it need not wait for the broker in between
 QUICK_S = (
@@ -25,7 +25,7 @@ MAX_FAILED_STARTS = 6
 @dataclass
 class _Worker:
     sock: socket.socket
-    pids: tuple[int, int]
+    pids: list[tuple[Nursery, int]]  # each with the nursery that forked it
     exam_key: str = ""
     ready: bool = False
     quick: bool = False  # its last submission took less than QUICK_S, and the next is of the same exam
@@ -49,7 +49,8 @@ class GradingJob:
         self.workers: list[_Worker] = []
         self.attempts: Counter[int] = Counter()
         self.failed_starts = 0
-        broker.nursery.ask("warm")
+        broker.examinee_nursery.ask("warm")
+        broker.nursery.ask("load", ["lm_eval_strict.sandbox.examiner"])
         self._start_worker()
 
     def take(self, request: str, details: list[Any]) -> None:
@@ -79,11 +80,15 @@ class GradingJob:
 
     def _start_worker(self) -> None:
         ours, theirs = socket.socketpair()
-        examiner_end, examinee_end = socket.socketpair()
+        pids, examiner_ends = [], [theirs]
+        nursery = self.broker.examinee_nursery
+        for fully in (False, True):
+            examiner_end, examinee_end = socket.socketpair()
+            examiner_ends.append(examiner_end)
+            pids.append((nursery, nursery.fork("examinee", [examinee_end], [self.level, fully])))
         nursery = self.broker.nursery
-        examiner = nursery.fork("examiner", [theirs, examiner_end], self.arguments)
-        examinee = nursery.fork("examinee", [examinee_end], [self.level])
-        worker = _Worker(ours, (examiner, examinee))
+        pids.append((nursery, nursery.fork("examiner", examiner_ends, self.arguments)))
+        worker = _Worker(ours, pids)
         self.workers.append(worker)
         self.broker.watch(ours.fileno(), lambda: self._hear(worker))
 
@@ -156,5 +161,5 @@ class GradingJob:
     def _close(self, worker: _Worker) -> None:
         self.broker.forget(worker.sock.fileno())
         worker.sock.close()
-        for pid in worker.pids:
-            self.broker.nursery.ask("kill", pid)
+        for nursery, pid in worker.pids:
+            nursery.ask("kill", pid)

@@ -1,8 +1,9 @@
-"""Requests to fork in, processes of ours out: the one process that forks workers, and that never holds any
-data.
+"""Requests to fork in, processes of ours out: what forks all workers, and never holds any data.
 
 Being single-threaded and empty it can fork at any time, and nothing of an exam is left in the memory of
-what it forks. It ends with the broker, and takes all its children along.
+what it forks. It ends with the broker, and takes all its children along. The broker has two: one forks
+examinees and has imported nothing but what they need, since each sample pays for every page and every
+mapping of the process that it is forked from; the other forks all else.
 """
 
 from __future__ import annotations
@@ -118,17 +119,19 @@ def _serve(sock: socket.socket, children: set[int]) -> None:
         for fd in fds:
             os.close(fd)
         wire.send_message(sock, pid)
+    elif request == "load":
+        _load(details[0])
     elif request == "warm":
-        _warm_for_grading()
+        _warm_for_samples()
     elif request == "kill" and details[0] in children:
         os.kill(details[0], signal.SIGKILL)
 
 
-def _warm_for_grading() -> None:
-    """Import once what examiners and examinees need, so that all of them share it."""
+def _warm_for_samples() -> None:
+    """Import and rehearse once what examinees need, so that all of them share it."""
     if "lm_eval_strict.sandbox.examinee" in sys.modules:
         return
-    _load(f"lm_eval_strict.sandbox.{name}" for name in ("examiner", "examinee", "isolation"))
+    _load(f"lm_eval_strict.sandbox.{name}" for name in ("examinee", "isolation"))
     for name, function in (("warm_up", "warm_up"), ("isolation", "sweep"), ("file_view", "shared_objects")):
         module = sys.modules.get(f"lm_eval_strict.sandbox.{name}")
         if module is not None:  # what could not be imported is reported by the first process that needs it

@@ -17,7 +17,7 @@ import time
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +82,6 @@ class Prepared:
         -1
     )  # the first input whose expected value is floats: from there on EvalPlus has a tolerance
     reference_s: list[float] = field(default_factory=list)  # of each plus input, where a reference was run
-
-
-def exam_key(exam: Exam) -> str:
-    """Give the hash of all that an exam says."""
-    return hashlib.sha256(marshal.dumps(astuple(exam), 2)).hexdigest()
 
 
 def tests_key(exam: Exam) -> str:

@@ -14,9 +14,8 @@ from typing import Any
 from .client import BrokerClient, BrokerLost, broker, replacing_lost_brokers
 from .errors import SandboxUnavailable
 from .machine import speed_factor, usable_cpus
-from .prepared import exam_key
 from .records import CodeVerdict, Exam, ExamResult, Isolation, Submission, SuiteResult
-from .wire_records import exam_to_wire, submission_to_wire, suite_result_from_wire
+from .wire_records import exam_key, exam_to_wire, submission_to_wire, suite_result_from_wire
 
 
 def cache_folder() -> str:

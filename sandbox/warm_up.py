@@ -5,17 +5,13 @@ from __future__ import annotations
 import importlib
 import marshal
 import os
-import random
 import sys
+from collections.abc import Iterable
 
 from . import wire
+from .program_imports import FURTHER_MODULES, LIGHT_MODULES
 from .sample import answer_calls, load_program
 
-WARM_MODULES = (
-    "bisect", "collections.abc", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
-    "functools", "hashlib", "heapq", "itertools", "json", "math", "operator", "random", "re", "statistics",
-    "string", "typing",
-)  # fmt: skip
 REHEARSALS = 20  # the interpreter specializes code after a number of runs
 _REHEARSAL = """
 import math, re, collections
@@ -37,18 +33,26 @@ def f(xs: List[float], t: str) -> bool:
 
 
 def warm_up() -> None:
-    """Import what programs import most, so that no sample pays for it."""
-    for name in ("numpy", *WARM_MODULES):
+    """Import what nearly all programs import, and rehearse, so that no sample pays for it."""
+    _import(LIGHT_MODULES)
+    _rehearse()
+
+
+def warm_up_fully() -> None:
+    """Import what some programs import, too."""
+    _import(FURTHER_MODULES)
+    # Every sample starts from the same states: equal runs, equal rows. (No fork hook seeds them anew.)
+    for name in ("random", "numpy.random"):
+        if name in sys.modules:
+            sys.modules[name].seed(0)
+
+
+def _import(names: Iterable[str]) -> None:
+    for name in names:
         try:
             importlib.import_module(name)
         except ImportError:
             continue  # numpy may be missing; a program that needs it then fails as it would anywhere
-    # Every sample starts from the same states: equal runs, equal rows. (No fork hook seeds them anew.)
-    random.seed(0)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(0)
-    _rehearse()
 
 
 def _rehearse() -> None:

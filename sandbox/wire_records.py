@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+import marshal
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import fields
+from operator import attrgetter
 from typing import Any
 
 from .records import CodeVerdict, Exam, FirstFailure, Limits, Quirk, Submission, Suite, SuiteResult
 
+_exam_fields, _quirk_fields, _limits_fields, _failure_fields = (
+    attrgetter(*(field.name for field in fields(record))) for record in (Exam, Quirk, Limits, FirstFailure)
+)
+
 
 def exam_to_wire(exam: Exam) -> tuple[Any, ...]:
     """Flatten an exam."""
-    return astuple(exam)
+    return (*_exam_fields(exam)[:-1], tuple(_quirk_fields(quirk) for quirk in exam.quirks))
+
+
+def exam_key(exam: Exam) -> str:
+    """Give the hash of all that an exam says."""
+    return hashlib.sha256(marshal.dumps(exam_to_wire(exam), 2)).hexdigest()
 
 
 def exam_from_wire(fields: Sequence[Any]) -> Exam:
@@ -22,7 +34,8 @@ def exam_from_wire(fields: Sequence[Any]) -> Exam:
 
 def limits_to_wire(limits: Limits) -> tuple[Any, ...]:
     """Flatten limits."""
-    return astuple(limits)
+    values: tuple[Any, ...] = _limits_fields(limits)
+    return values
 
 
 def submission_to_wire(submission: Submission) -> tuple[Any, ...]:
@@ -39,7 +52,7 @@ def submission_from_wire(fields: Sequence[Any]) -> Submission:
 
 def suite_result_to_wire(result: SuiteResult) -> tuple[Any, ...]:
     """Flatten one suite's result."""
-    first = astuple(result.first_failure) if result.first_failure else None
+    first = _failure_fields(result.first_failure) if result.first_failure else None
     return (
         result.suite.value,
         result.verdict.value,

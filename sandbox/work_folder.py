@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,7 +126,9 @@ def _has_room(place: str) -> bool:
 def remove(folder: str) -> None:
     """Remove the folder and the one around it."""
     empty(folder)
-    shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
+    for path in (folder, os.path.dirname(folder)):
+        with contextlib.suppress(OSError):
+            os.rmdir(path)
 
 
 def sweep() -> None:

@@ -118,7 +118,7 @@ def test_nothing_is_left_when_the_host_is_killed(number: signal.Signals, what: s
     host = subprocess.Popen(script(body), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert host.stdout is not None and host.stdout.readline() == b"on\n"
     started = processes_of(host.pid)
-    assert len(started) >= 6  # broker, nursery, two examiners, two examinees
+    assert len(started) >= 9  # a broker, its two nurseries, and two workers of three processes each
     host.send_signal(number)
     host.wait(timeout=10)
     assert gone(started, within_s=2.0)
@@ -151,19 +151,21 @@ def test_nothing_runs_on_when_a_grading_is_interrupted(exam_of: Callable[..., Ex
 
 
 def infrastructure() -> set[int]:
-    """The broker and its nursery stay for the next job."""
+    """The broker and its nurseries stay for the next job."""
     pid = broker().process.pid
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return {pid, *(int(child) for child in children)}
+    return {pid, *children_of(pid)}
 
 
-def workers_of_the_nursery() -> list[int]:
-    pid = broker().process.pid
-    (nursery,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(pid) for pid in Path(f"/proc/{nursery}/task/{nursery}/children").read_text().split()]
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-@pytest.mark.parametrize("victim", ["broker", "nursery", "worker"])
+def worker_processes() -> list[int]:
+    """Give examiners and examinees' parents, those that wait for their first program included."""
+    return [child for nursery in children_of(broker().process.pid) for child in children_of(nursery)]
+
+
+@pytest.mark.parametrize("victim", ["broker", "nursery", "examinee nursery", "worker"])
 def test_a_killed_process_of_ours_costs_no_verdict(exam_of: Callable[..., Exam], victim: str) -> None:
     exam = exam_of()
     program = "def f(x):\n    return x + 1\n"
@@ -175,8 +177,9 @@ def test_a_killed_process_of_ours_costs_no_verdict(exam_of: Callable[..., Exam],
             pid = broker().process.pid
             target = {
                 "broker": lambda: pid,
-                "nursery": lambda: next(iter(infrastructure() - {pid})),
-                "worker": lambda: workers_of_the_nursery()[index % 2],
+                "nursery": lambda: children_of(pid)[0],
+                "examinee nursery": lambda: children_of(pid)[1],
+                "worker": lambda: worker_processes()[len(killed)],
             }[victim]()
             os.kill(target, signal.SIGKILL)
             killed.append(target)
@@ -197,7 +200,7 @@ def test_a_worker_that_is_killed_while_it_is_given_another_exam_costs_no_verdict
     killed: list[int] = []
 
     def kill(index: int, _result: object) -> None:
-        workers = workers_of_the_nursery()
+        workers = worker_processes()
         if len(killed) < 12 and index % 4 == 3 and workers:
             killed.append(workers[index // 4 % len(workers)])
             os.kill(killed[-1], signal.SIGKILL)
@@ -211,9 +214,9 @@ def test_a_worker_that_is_killed_while_it_is_given_another_exam_costs_no_verdict
 def test_a_worker_that_is_killed_at_its_start_costs_no_verdict(exam_of: Callable[..., Exam]) -> None:
     with Sandbox(workers=1) as sandbox:
         deadline = time.monotonic() + 30
-        while not workers_of_the_nursery() and time.monotonic() < deadline:
+        while not worker_processes() and time.monotonic() < deadline:
             time.sleep(0.001)
-        for pid in workers_of_the_nursery():
+        for pid in worker_processes():
             os.kill(pid, signal.SIGKILL)
         asked = [Submission("e", "def f(x):\n    return x + 1\n", (Suite.PLUS,))]
         (result,) = sandbox.grade({"e": exam_of()}, asked)
