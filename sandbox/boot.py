@@ -41,6 +41,7 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
+    "LD_BIND_NOW": "1",
     "LANG": "C.UTF-8",
     "PATH": "/usr/bin:/bin",
 }

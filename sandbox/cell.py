@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from . import cgroups, lock_in, rlimits, syscalls
 from .records import Isolation, Limits
@@ -20,8 +21,7 @@ _FAULT_BYTES = 512
 _CPU_COUNT_RATIO = 0.5
 
 
-@dataclass(frozen=True)
-class SampleEnd:
+class SampleEnd(NamedTuple):
     """How one sample's process ended; exactly one of ``exit_status`` and ``signal`` is set.
 
     ``setup_fault`` says what the sandbox itself could not do: then nothing of the program ran.
@@ -131,10 +131,12 @@ class Cell:
     def wait(self, pid: int, wall_s: float) -> SampleEnd:
         """Wait for a sample at most ``wall_s`` seconds, then kill it; say how it ended."""
         sample = self._running[pid]
-        late = not self._ends_within(pid, sample, wall_s)
-        if late:
-            self.kill(pid)
-        _, status, usage = os.wait4(pid, 0)
+        ended, status, usage = os.wait4(pid, os.WNOHANG)
+        late = not ended and not self._ends_within(pid, sample, wall_s)
+        if not ended:
+            if late:
+                self.kill(pid)
+            _, status, usage = os.wait4(pid, 0)
         del self._running[pid]
         os.close(sample.pidfd)
         self._is_over(pid, sample)

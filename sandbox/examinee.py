@@ -7,6 +7,7 @@ worker has two of them: one with what nearly all programs import, and one that h
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import select
@@ -75,7 +76,12 @@ def _serve(control: socket.socket, cell: Any) -> NoReturn:
         elif message[0] == "run":
             _, which, max_bytes, limits = message
             calls = sets[which] if which is not None else None
-            _run_one(control, cell, fds, calls, max_bytes, Limits(*limits))
+            _run_one(control, cell, fds, calls, max_bytes, _limits_of(limits))
+
+
+@functools.lru_cache(maxsize=8)
+def _limits_of(fields: tuple[Any, ...]) -> Limits:
+    return Limits(*fields)
 
 
 def _run_one(
@@ -98,19 +104,19 @@ def _run_one(
     os.close(out_fd)
     killed = _wait(control, cell, pid, started + limits.wall_s)
     end = cell.wait(pid, REAP_S)
-    report = {
-        "exit_status": end.exit_status,
-        "signal": end.signal,
-        "cpu_s": end.cpu_s,
-        "wall_s": time.monotonic() - started,
-        "memory_mib": end.memory_mib,
-        "hit_memory_limit": end.hit_memory_limit and not killed,
-        "hit_cpu_limit": end.hit_cpu_limit and not killed,
-        "hit_wall_limit": killed == "wall",
-        "hit_file_limit": end.hit_file_limit,
-        "setup_fault": end.setup_fault,
-    }
-    wire.send_message(control, ("end", report))
+    fields = (  # of ``sample_run.End``
+        end.exit_status,
+        end.signal,
+        end.cpu_s,
+        time.monotonic() - started,
+        end.memory_mib,
+        end.hit_memory_limit and not killed,
+        end.hit_cpu_limit and not killed,
+        killed == "wall",
+        end.hit_file_limit,
+        end.setup_fault,
+    )
+    wire.send_message(control, ("end", fields))
 
 
 def _wait(control: socket.socket, cell: Any, pid: int, deadline: float) -> str:

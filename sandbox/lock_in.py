@@ -6,6 +6,7 @@ written to costs a fault, and a page is written to by looking at a Python object
 
 from __future__ import annotations
 
+import functools
 import os
 import select
 import signal
@@ -65,6 +66,8 @@ class LockIn:
         self._worker_ended.register(os.pidfd_open(os.getpid()), select.POLLIN)
         self._rights = self._steps_of_rights()
         self._filter = seccomp.Filter(walls.filter) if walls.filter is not None else None
+        # One sample after the other has the same descriptors and limits.
+        self._list_steps = functools.lru_cache(maxsize=8)(self._steps)
 
     def _steps_of_rights(self) -> list[syscalls.Step]:
         """List the steps that are the same for all samples: user, death, capabilities, Landlock."""
@@ -92,16 +95,20 @@ class LockIn:
             os._exit(0)
 
     def prepare(self, keep_fds: Sequence[int], limits: Limits) -> list[syscalls.Step]:
-        """List what the next sample does; the order matters: a step needs rights that a later one takes.
+        """List what the next sample does; ``keep_fds`` stay open.
 
-        ``keep_fds`` stay open; the standard streams lead nowhere unless they are kept.
+        The standard streams lead nowhere unless they are kept.
         """
+        return self._list_steps(tuple(keep_fds), limits, mapped_mib(self._walls))
+
+    def _steps(self, keep_fds: tuple[int, ...], limits: Limits, mapped: int) -> list[syscalls.Step]:
+        """List the steps; the order matters: a step needs rights that a later one takes."""
         walls = self._walls
         steps: list[syscalls.Step] = []
         if not self._streams_lead_nowhere:
             steps += [("dup2", os.dup2, (walls.null, fd)) for fd in {0, 1, 2}.difference(keep_fds)]
         if walls.has(Layer.RLIMITS):
-            bounds = rlimits.for_sample(limits, walls.opened, mapped_mib(walls))
+            bounds = rlimits.for_sample(limits, walls.opened, mapped)
             steps += [("setrlimit", self._setrlimit, bound) for bound in bounds]
         steps += self._rights
         if walls.has(Layer.CLOSED_DESCRIPTORS):

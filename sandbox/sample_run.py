@@ -10,8 +10,7 @@ import select
 import socket
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import wire
 from .codec import FRAME
@@ -29,8 +28,7 @@ class ExamineeGone(Exception):
     """The examinee's parent died or does not answer: ours, never the program's fault."""
 
 
-@dataclass(frozen=True)
-class End:
+class End(NamedTuple):
     """How a sample's process ended, as its parent saw it."""
 
     exit_status: int | None
@@ -166,7 +164,7 @@ class SampleRun:
             message, _ = wire.receive_message(self.control)
         except wire.ChannelClosed as gone:
             raise ExamineeGone("the examinee's parent is gone") from gone
-        self.end = End(**message[1])
+        self.end = End(*message[1])
         return True
 
     def _drain(self, feed: Callable[[bytes], bool]) -> tuple[int, bool, bool]:
