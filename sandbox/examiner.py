@@ -7,6 +7,7 @@ sample's answers.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import hashlib
 import os
@@ -75,10 +76,11 @@ class Examiner:
         """Judge one program by every suite that is asked for."""
         measures = Measures()
         by_data = [s for s in submission.suites if s is not Suite.BASE and self.prepared.plus is not None]
-        by_check = [s for s in submission.suites if s not in by_data]
         results: dict[Suite, SuiteResult] = {}
         if by_data:
-            results.update({r.suite: r for r in self._grade_plus(submission, by_data, measures)})
+            on_the_way = Suite.BASE in submission.suites and self.prepared.plus_begins_with_base
+            results.update(self._grade_plus(submission, by_data, measures, with_base=on_the_way))
+        by_check = [s for s in submission.suites if s not in results]
         if by_check:
             results.update(self._grade_by_check(submission, by_check, measures))
         return [results[suite] for suite in submission.suites], measures.as_dict(self.factor)
@@ -116,22 +118,31 @@ class Examiner:
         )
 
     def _grade_plus(
-        self, submission: Submission, suites: Sequence[Suite], measures: Measures
-    ) -> list[SuiteResult]:
+        self, submission: Submission, suites: Sequence[Suite], measures: Measures, *, with_base: bool
+    ) -> dict[Suite, SuiteResult]:
+        """Judge one pass over the plus inputs; ``with_base``: its first answers decide the base test, too."""
         assert self.exam is not None and self.prepared.plus is not None
-        calls = self.prepared.plus
+        calls, base = self.prepared.plus, self.prepared.base
         strict = [s for s in suites if s is not Suite.PLUS]
         digest = hashlib.sha256(submission.program.encode("utf-8", "surrogatepass")).hexdigest()
         repeats = choose_repeats(calls, f"{self.exam.exam_id} {digest}") if strict else []
         sample = self._start(submission, PLUS_SET, calls, repeats, REPEAT_SHARE_OF_LIMIT if repeats else 0.0)
         judge = PlusJudge(self.prepared, suites, repeats, self.exam.quirks, sample.max_bytes)
         watch = LateWatch(judge, self.prepared.reference_s)
-        sample.collect(watch.feed)
+        answers = ForeseenAnswers(base, sample.max_bytes) if with_base and base is not None else None
+        if answers is None:
+            sample.collect(watch.feed)
+        else:
+            sample.collect(lambda chunk: answers.feed(chunk) & watch.feed(chunk))
         end = _end_of(sample, judge.answers() >= judge.total)
         measures.late_for_evalplus = watch.ended()
         measures.add(end, submission.limits.cpu_s * self.factor)
         judge.conclude(end)
-        return judge.results()
+        results = {result.suite: result for result in judge.results()}
+        if answers is not None:
+            with contextlib.suppress(Unforeseen):  # then the base test is judged by a run of its own
+                results[Suite.BASE] = judge_foreseen(self.exam, answers, lambda: end, Suite.BASE)
+        return results
 
     def _grade_by_check(
         self, submission: Submission, suites: Sequence[Suite], measures: Measures
@@ -170,10 +181,10 @@ class Examiner:
         sample = self._start(submission, BASE_SET, calls, [])
         answers = ForeseenAnswers(calls, sample.max_bytes)
         sample.collect(answers.feed)
-        end = _end_of(sample, len(answers.frames) == len(calls.arguments))
+        end = _end_of(sample, answers.complete)
         measures.add(end, submission.limits.cpu_s * self.factor)
         try:
-            return judge_foreseen(self.exam, calls, answers, lambda: end, suite)
+            return judge_foreseen(self.exam, answers, lambda: end, suite)
         except Unforeseen:
             return self._judge_live(submission, suite, measures, strict=False)
 

@@ -41,11 +41,14 @@ class ForeseenAnswers:
         self.got = bytearray()
         self.frames: list[bytes] = []
         self._at = 0
+        self._enough = False
 
     def feed(self, chunk: bytes) -> bool:
         """Take the next bytes; say whether no more are needed."""
+        if self._enough:
+            return True
         self.got += chunk
-        while len(self.frames) < len(self.calls.arguments):
+        while not self.complete:
             size = frame_size(self.got, self.max_bytes, self._at)
             if size is None:
                 return False
@@ -53,8 +56,14 @@ class ForeseenAnswers:
             self.frames.append(frame)
             self._at += size
             if failure_of(frame) is not None:
-                return True
+                break
+        self._enough = True
         return True
+
+    @property
+    def complete(self) -> bool:
+        """Whether every call is answered."""
+        return len(self.frames) == len(self.calls.arguments)
 
     @property
     def as_expected(self) -> bool:
@@ -92,10 +101,9 @@ class Proxy:
         return value
 
 
-def judge_foreseen(
-    exam: Exam, calls: Calls, answers: ForeseenAnswers, end: Callable[[], End], suite: Suite
-) -> SuiteResult:
+def judge_foreseen(exam: Exam, answers: ForeseenAnswers, end: Callable[[], End], suite: Suite) -> SuiteResult:
     """Run the check on the collected answers; raise Unforeseen where it asks for another call."""
+    calls = answers.calls
     total = len(calls.arguments)
     if answers.as_expected:
         return SuiteResult(suite, CodeVerdict.PASSED, total, total)

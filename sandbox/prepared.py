@@ -83,6 +83,13 @@ class Prepared:
     )  # the first input whose expected value is floats: from there on EvalPlus has a tolerance
     reference_s: list[float] = field(default_factory=list)  # of each plus input, where a reference was run
 
+    @functools.cached_property
+    def plus_begins_with_base(self) -> bool:
+        """Whether the first plus calls are the base calls: then one run answers both."""
+        if self.base is None or self.plus is None or not self.base.arguments:
+            return False
+        return self.plus.arguments[: len(self.base.arguments)] == self.base.arguments
+
 
 def tests_key(exam: Exam) -> str:
     """Give the hash of what ``prepare`` reads of an exam: the name of its file in the cache."""

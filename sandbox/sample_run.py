@@ -89,24 +89,24 @@ class SampleRun:
         """Hand all that the sample answers to ``feed`` until it ends or ``feed`` says True: seen enough.
 
         Between ticks only the end of the answers wakes this process: waking for each answer would cost a
-        switch of processes a call.
+        switch of processes a call. The more comes, the shorter the ticks: a sample waits while its pipe is
+        full.
         """
-        hang_up = select.poll()
-        hang_up.register(self.out_fd, 0)
-        hang_up.register(self.control, select.POLLIN)
-        busy = select.poll()
-        busy.register(self.out_fd, select.POLLIN)
-        busy.register(self.control, select.POLLIN)
-        poller, ticks = hang_up, 0
+        poller = select.poll()
+        poller.register(self.out_fd, 0)
+        poller.register(self.control, select.POLLIN)
+        tick_ms = TICK_MS
         while True:
-            events = dict(poller.poll(TICK_MS if ticks < 20 else LONG_TICK_MS))
-            ticks += 1
+            events = dict(poller.poll(tick_ms))
             ended = self.control.fileno() in events and self._take_end()
             amount, closed, enough = self._drain(feed)
             self.closed = closed
             if enough or ended or closed:
                 return
-            poller = busy if amount >= PIPE_BYTES // 2 else hang_up
+            if amount >= PIPE_BYTES // 2:
+                tick_ms = max(1, tick_ms // 2)
+            elif amount < PIPE_BYTES // 4:
+                tick_ms = min(LONG_TICK_MS, tick_ms + 1)
             if time.monotonic() > self.deadline:
                 raise ExamineeGone("a sample outlived its wall limit")
 

@@ -54,7 +54,8 @@ _EPERM, _ENOSYS = 1, 38
 _FIRST_NEW_CALL = 424
 _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000
-_LOAD, _AND, _JUMP, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x06
+_LOAD, _AND, _JUMP, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x45, 0x06
+_CONSTANT, _KEEP, _RECALL, _TO_INDEX, _SHIFT_BY_INDEX = 0x00, 0x02, 0x60, 0x07, 0x6C
 _OWN_PID = 0x7A5A5A5A  # stands for the process id until there is one: greater than any
 _Code = list[tuple[int, int, int, int]]
 
@@ -72,9 +73,8 @@ def _one_of(index: int, values: Sequence[int], mask: int | None = None) -> _Code
     code = [_argument(index)]
     if mask is not None:
         code.append((_AND, 0, 0, mask))
-    for value in values:
-        code += [(_EQUAL, 0, 1, value), _returns(_ALLOW)]
-    return [*code, _returns(_ERRNO | _EPERM)]
+    code += [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
+    return [*code, _returns(_ERRNO | _EPERM), _returns(_ALLOW)]
 
 
 def _null(index: int) -> _Code:
@@ -121,32 +121,38 @@ def build(machine: str, *, file_attributes: bool) -> bytes:
     where all but its own files are read-only.
     """
     numbers = call_numbers(machine)
-    ends = {numbers[name]: block for name, block in _checked_calls(_OWN_PID).items() if name in numbers}
+    checked = _checked_calls(_OWN_PID) | ({} if file_attributes else _guarded_files())
     free = (_FREE + (_FILE_ATTRIBUTES if file_attributes else "")).split()
-    ends |= {numbers[name]: [_returns(_ALLOW)] for name in free if name in numbers}
-    if not file_attributes:
-        ends |= {numbers[name]: block for name, block in _guarded_files().items() if name in numbers}
-    code: _Code = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCH[machine]), _returns(_KILL), (_LOAD, 0, 0, 0)]
-    code += _tree(_spans(ends, foreign=[_returns(_KILL)]))
+    listed = {numbers[name] for name in free if name in numbers}
+    # Numbers from the x32 bit on belong to another calling convention, and are nobody's elsewhere.
+    code: _Code = [
+        (_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCH[machine]), _returns(_KILL),
+        (_LOAD, 0, 0, 0), (_AT_LEAST, 0, 1, _X32_BIT), _returns(_KILL),
+    ]  # fmt: skip
+    for name, block in checked.items():
+        if name in numbers:
+            code += [(_EQUAL, 0, len(block), numbers[name]), *block]
+    code += _look_up(listed)
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
-def _spans(ends: dict[int, _Code], *, foreign: _Code) -> list[tuple[int, _Code]]:
-    """Cut the line of all call numbers into spans of one fate each: first number, what to do.
+def _look_up(listed: set[int]) -> _Code:
+    """Allow the number at hand if its bit is set in a table of words of 32 bits.
 
-    Numbers from the x32 bit on belong to another calling convention, and are nobody's elsewhere.
+    The kernel compiles the filter anew for each sample: a table is half as long as a search among the calls.
     """
-    refused, unknown = [_returns(_ERRNO | _EPERM)], [_returns(_ERRNO | _ENOSYS)]
-    spans: list[tuple[int, _Code]] = []
-    for number in range(max(_FIRST_NEW_CALL, *ends) + 2):
-        fate = ends.get(number, refused if number < _FIRST_NEW_CALL else unknown)
-        if not spans or spans[-1][1] != fate:
-            spans.append((number, fate))
-    return [*spans, (_X32_BIT, foreign)]
+    code: _Code = [(_KEEP, 0, 0, 0), (_AND, 0, 0, 31), (_TO_INDEX, 0, 0, 0), (_CONSTANT, 0, 0, 1)]
+    code += [(_SHIFT_BY_INDEX, 0, 0, 0), (_KEEP, 0, 0, 1), (_RECALL, 0, 0, 0)]
+    words: list[tuple[int, _Code]] = []
+    for first in sorted({_FIRST_NEW_CALL, *range(0, max(listed) + 33, 32)}):
+        mask = sum(1 << number % 32 for number in listed if number // 32 == first // 32)
+        other = _returns(_ERRNO | (_EPERM if first < _FIRST_NEW_CALL else _ENOSYS))
+        words.append((first, [(_RECALL, 0, 0, 1), (_ANY_BIT, 0, 1, mask), _returns(_ALLOW), other]))
+    return code + _tree(words)
 
 
 def _tree(spans: list[tuple[int, _Code]]) -> _Code:
-    """Look a number up by halves: the kernel tries every number when a filter is loaded, for each sample."""
+    """Look a number up by halves among spans, each given by its first number."""
     if len(spans) == 1:
         return spans[0][1]
     middle = len(spans) // 2

@@ -59,7 +59,8 @@ def _decide(code: bytes, machine: str, number: int, arguments: tuple[int, ...] =
     data = struct.pack("=iIQ6Q", number, arch, 0, *arguments, *[0] * (6 - len(arguments)))
     program = list(struct.iter_unpack("=HBBI", code))
     assert len(program) < 4096
-    at = register = 0
+    at = register = index = 0
+    memory = [0] * 16
     while True:
         operation, yes, no, value = program[at]
         at += 1
@@ -73,6 +74,18 @@ def _decide(code: bytes, machine: str, number: int, arguments: tuple[int, ...] =
             at += yes if register == value else no
         elif operation == 0x35:
             at += yes if register >= value else no
+        elif operation == 0x45:
+            at += yes if register & value else no
+        elif operation == 0x00:
+            register = value
+        elif operation == 0x02:
+            memory[value] = register
+        elif operation == 0x60:
+            register = memory[value]
+        elif operation == 0x07:
+            index = register
+        elif operation == 0x6C:
+            register = register << index & 0xFFFFFFFF
         else:
             assert operation == 0x06
             return value
