@@ -113,7 +113,7 @@ def make_replies_set(data: Path, replies: Path, folder: Path) -> SampleSet:
     """Write the set of real replies: the programs that our extraction finds in the first ones of many
     models.
     """
-    from lm_eval_strict.filters.extract_program import extract_program
+    from lm_eval_strict.filters.program_extraction import extract_program
 
     base = read_rows(data / "HumanEval.jsonl.gz")
     problems = {row["task_id"]: row for row in base}

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from lm_eval_strict.sandbox.client import end_broker
 from lm_eval_strict.sandbox.errors import SandboxUnavailable
 from lm_eval_strict.sandbox.records import Isolation
-from lm_eval_strict.sandbox.remedies import require
-from lm_eval_strict.sandbox.session import Sandbox
+from lm_eval_strict.sandbox.session import Sandbox, require
 
 from .grade_programs import forget_results
 from .grading import Row, extract, grade

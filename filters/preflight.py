@@ -96,7 +96,7 @@ def check_sandbox(spec: TaskSpec, isolation: Isolation) -> None:
             f"{spec.name} runs programs and needs Linux, found {sys.platform}: use Linux, {later}"
         )
     from lm_eval_strict.sandbox.errors import SandboxUnavailable
-    from lm_eval_strict.sandbox.remedies import require
+    from lm_eval_strict.sandbox.session import require
 
     try:
         require(isolation)

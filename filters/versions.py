@@ -26,8 +26,8 @@ Grader = Callable[[str, str], Judgement]
 
 FUNCTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
-        ("extract_answer", "1"): "extract_answer:extract_answer",
-        ("extract_program", "1"): "extract_program:extract_program",
+        ("extract_answer", "1"): "answer_extraction:extract_answer",
+        ("extract_program", "1"): "program_extraction:extract_program",
         ("exact", "1"): "grade_exact:grade",
         ("normalized", "1"): "grade_normalized:grade",
         ("symbolic", "1"): "grade_symbolic:grade",

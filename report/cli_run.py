@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import typer
 
@@ -44,6 +43,8 @@ def register(app: typer.Typer) -> None:
 
 def run(context: typer.Context) -> None:
     """Run lm_eval with its own options: preflight first, replies kept as they come, to be continued."""
+    from unittest import mock
+
     from lm_eval._cli import HarnessCLI
     from lm_eval.utils import setup_logging
 

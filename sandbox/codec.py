@@ -115,7 +115,7 @@ class _Encoder:
         elif kind in _SEQUENCES or kind is dict:
             self._put_container(value, kind, depth)
         elif kind is _loaded("decimal", "Decimal"):
-            self.out.append(b"D" + _text(kind.__str__(value)))
+            self.out.append(b"D" + _text(str(value)))
         elif kind is _loaded("fractions", "Fraction"):
             self.out.append(b"Q")
             for part in (value.numerator, value.denominator):

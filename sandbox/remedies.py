@@ -113,14 +113,14 @@ def _read(path: str) -> str:
         return ""
 
 
-def require(level: Isolation) -> None:
-    """Return if this machine gives ``level`` or better, else raise SandboxUnavailable in one line."""
+def explained(refused: SandboxUnavailable, level: Isolation) -> SandboxUnavailable:
+    """Say in one line what stood in the way of ``level``, and what is to be had; tries everything."""
     capabilities = probe()
     strength = [Isolation.NONE, Isolation.REDUCED, Isolation.FULL].index
     if strength(capabilities.level) >= strength(level):
-        return
+        return refused
     first = remedies(capabilities)[0]
-    raise SandboxUnavailable(
+    return SandboxUnavailable(
         f"isolation={level.value}: not to be had ({first.missing}); at best {capabilities.level.value}",
         "lm-eval-strict doctor tells what would give it",
     )

@@ -27,6 +27,21 @@ def cache_folder() -> str:
     return str(Path(home).absolute() / "cache" / "exams")
 
 
+def require(isolation: Isolation) -> None:
+    """Return if this machine can lock programs in as well as ``isolation`` says, else raise
+    SandboxUnavailable.
+
+    What was started for the trial is warm when programs come.
+    """
+    try:
+        with Sandbox(isolation=isolation, workers=1) as sandbox:
+            sandbox.wait_until_ready()
+    except SandboxUnavailable as refused:
+        from .remedies import explained
+
+        raise explained(refused, isolation) from refused
+
+
 class Sandbox:
     """Grades programs in locked-in processes; a context manager, usable from any thread, again and again.
 
@@ -56,6 +71,18 @@ class Sandbox:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def wait_until_ready(self) -> None:
+        """Return when the first worker's cell stands; raise SandboxUnavailable where it cannot be had."""
+        with self._lock:
+            replacing_lost_brokers(self._await_first_worker, self._forget)
+
+    def _await_first_worker(self) -> None:
+        self._connect()
+        message = self._messages.get()
+        if message is None:
+            raise BrokerLost
+        self._read(message, ())
 
     def close(self) -> None:
         """End this sandbox's workers; a later ``grade`` starts new ones."""

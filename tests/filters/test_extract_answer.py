@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lm_eval_strict.filters.extract_answer import extract_answer
+from lm_eval_strict.filters.answer_extraction import extract_answer
 from lm_eval_strict.filters.grade_normalized import grade
 from lm_eval_strict.filters.rows import MathVerdict, Truncated
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lm_eval_strict.filters.extract_answer import extract_answer
+from lm_eval_strict.filters.answer_extraction import extract_answer
 from lm_eval_strict.filters.grade_normalized import grade
 from lm_eval_strict.filters.rows import MathVerdict
 

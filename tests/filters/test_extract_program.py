@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lm_eval_strict.filters.extract_program import MODES, extract_program
 from lm_eval_strict.filters.problems import load_problems
+from lm_eval_strict.filters.program_extraction import MODES, extract_program
 from lm_eval_strict.filters.rows import Truncated
 
 PROMPT = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lm_eval_strict.filters.extract_program import extract_program
+from lm_eval_strict.filters.program_extraction import extract_program
 
 CASES = Path(__file__).parents[1] / "cases" / "code_extract_questions.jsonl"
 ROWS = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]

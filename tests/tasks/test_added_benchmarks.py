@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lm_eval_strict.filters.extract_answer import extract_answer
+from lm_eval_strict.filters.answer_extraction import extract_answer
 from lm_eval_strict.filters.grade_answers import grade_answers
 from lm_eval_strict.filters.grade_programs import MENDS, exam_for, grade_programs
 from lm_eval_strict.filters.problems import load_problems
