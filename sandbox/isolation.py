@@ -2,10 +2,10 @@
 
 Theory of operation
 -------------------
-*Who.* A broker forks, for each worker, one warm parent: a single-threaded Python with numpy imported,
-holding no test, no key and no descriptor of the host but those it needs. It calls ``open_cell`` once
-and is locked in for good. For each sample it then calls ``fork_sample``: one more fork, one more set of
-walls, the program, the end.
+*Who.* Each worker has two warm parents: single-threaded Pythons, one with numpy imported, holding no
+test, no key and no descriptor of the host but those they need. Each calls ``open_cell`` once and is
+locked in for good. For each sample it then calls ``fork_sample``: one more fork, one more set of walls,
+the program, the end.
 
 *Parent's walls* (level ``full``). It leaves the host's user, mount, IPC, host name and network
 namespaces; makes a read-only root folder out of a list (``file_view``) and gives up the old one;
