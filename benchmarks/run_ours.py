@@ -27,7 +27,7 @@ def exam_of(row: dict[str, str], suites: str) -> Exam:
     """Build an exam; without a plus suite its test is not needed, and HumanEval/32 is judged by its base
     test.
     """
-    plus = None if suites == "base" or row["task_id"] == "HumanEval/32" else row.get("plus_test")
+    plus = None if suites == "base" or row["task_id"] == "HumanEval/32" else row["plus_test"]
     return Exam(
         exam_id=row["task_id"],
         task_id=row["task_id"],

@@ -41,10 +41,11 @@ class ExamineeParent:
     is_ready: bool
     exam_key: str = ""
 
-    def give_calls(self, exam_key: str, sets: list[list[bytes]]) -> None:
+    def give_calls(self, exam_key: str, prepared: Prepared) -> None:
         """Hand it an exam's calls, unless it has them; wait for its cell if this is what wakes it."""
         if self.exam_key == exam_key:
             return
+        sets = [part.arguments if part else [] for part in (prepared.base, prepared.plus)]
         wire.send_message(self.control, ("inputs", sets))
         self.exam_key = exam_key
         if not self.is_ready:
@@ -79,7 +80,8 @@ class Examiner:
         results: dict[Suite, SuiteResult] = {}
         if by_data:
             on_the_way = Suite.BASE in submission.suites and self.prepared.plus_begins_with_base
-            results.update(self._grade_plus(submission, by_data, measures, with_base=on_the_way))
+            base = self.prepared.base if on_the_way else None
+            results.update(self._grade_plus(submission, by_data, measures, base))
         by_check = [s for s in submission.suites if s not in results]
         if by_check:
             results.update(self._grade_by_check(submission, by_check, measures))
@@ -105,8 +107,7 @@ class Examiner:
         )
         max_bytes = max(given.output_kib * 1024, calls.max_answer_bytes if calls else 0)
         parent = self.parents[imports_more(submission.program)]
-        sets = [part.arguments if part else [] for part in (self.prepared.base, self.prepared.plus)]
-        parent.give_calls(self.key, sets)
+        parent.give_calls(self.key, self.prepared)
         return SampleRun(
             parent.control,
             submission.program,
@@ -118,18 +119,18 @@ class Examiner:
         )
 
     def _grade_plus(
-        self, submission: Submission, suites: Sequence[Suite], measures: Measures, *, with_base: bool
+        self, submission: Submission, suites: Sequence[Suite], measures: Measures, base: Calls | None
     ) -> dict[Suite, SuiteResult]:
-        """Judge one pass over the plus inputs; ``with_base``: its first answers decide the base test, too."""
+        """Judge one pass over the plus inputs; where they begin with ``base``, decide the base test, too."""
         assert self.exam is not None and self.prepared.plus is not None
-        calls, base = self.prepared.plus, self.prepared.base
+        calls = self.prepared.plus
         strict = [s for s in suites if s is not Suite.PLUS]
         digest = hashlib.sha256(submission.program.encode("utf-8", "surrogatepass")).hexdigest()
         repeats = choose_repeats(calls, f"{self.exam.exam_id} {digest}") if strict else []
         sample = self._start(submission, PLUS_SET, calls, repeats, REPEAT_SHARE_OF_LIMIT if repeats else 0.0)
         judge = PlusJudge(self.prepared, suites, repeats, self.exam.quirks, sample.max_bytes)
         watch = LateWatch(judge, self.prepared.reference_s)
-        answers = ForeseenAnswers(base, sample.max_bytes) if with_base and base is not None else None
+        answers = ForeseenAnswers(base, sample.max_bytes) if base is not None else None
         if answers is None:
             sample.collect(watch.feed)
         else:

@@ -97,7 +97,8 @@ def _extensions() -> Iterable[str]:
     """Yield the extension modules of the view; those of the standard library lie in one folder."""
     for entry in folders():
         dynamic = f"{entry.source}/lib-dynload"
-        for folder, _, files in os.walk(dynamic if os.path.isdir(dynamic) else entry.source):
+        for folder, inner, files in os.walk(dynamic if os.path.isdir(dynamic) else entry.source):
+            inner[:] = [name for name in inner if name not in MASKED]
             yield from (f"{folder}/{name}" for name in files if name.endswith(".so"))
 
 

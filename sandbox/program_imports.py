@@ -13,7 +13,7 @@ LIGHT_MODULES = (
     "heapq", "itertools", "math", "operator", "os", "re", "string", "sys", "time", "types", "typing",
 )  # fmt: skip
 SMALL_MODULES = ("bisect", "datetime", "hashlib", "json")  # a program loads them itself in 1 to 4 ms
-FURTHER_MODULES = ("numpy", "decimal", "fractions", "random", "statistics", *SMALL_MODULES)
+FURTHER_MODULES = ("numpy", "numpy.random", "decimal", "fractions", "random", "statistics", *SMALL_MODULES)
 
 _NAME = "(?:" + "|".join(map(re.escape, sorted((*LIGHT_MODULES, *SMALL_MODULES), reverse=True))) + ")"
 _LIGHT_IMPORT = re.compile(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from . import wire
 from .codec import FRAME
 from .records import Limits
+from .wire_records import limits_to_wire
 
 PIPE_BYTES = 1 << 20
 TICK_MS = 10
@@ -68,15 +69,7 @@ class SampleRun:
             fcntl.fcntl(self.out_fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         except OSError:
             pass  # the user's pipe pages are used up: a small pipe only makes the sample wait more often
-        limit_fields = (
-            limits.cpu_s,
-            limits.wall_s,
-            limits.memory_mib,
-            limits.tasks,
-            limits.output_kib,
-            limits.file_mib,
-        )
-        wire.send_message(control, ("run", which, max_bytes, limit_fields), (in_read, out_write))
+        wire.send_message(control, ("run", which, max_bytes, limits_to_wire(limits)), (in_read, out_write))
         os.close(in_read)
         os.close(out_write)
         os.set_blocking(self.out_fd, False)

@@ -73,6 +73,14 @@ def test_every_sample_starts_from_the_same_random_state(grade: Grade, exam_of: C
         assert judged[Suite.PLUS].verdict is CodeVerdict.PASSED
 
 
+def test_numpy_starts_from_the_same_random_state(grade: Grade, exam_of: Callable[..., Exam]) -> None:
+    numpy = pytest.importorskip("numpy", reason="numpy is missing")
+    exam = exam_of(lambda x: float(numpy.random.RandomState(0).random_sample()), [[0]])
+    for _ in range(2):
+        program = "import numpy as np\ndef f(x):\n    return float(np.random.random_sample())\n"
+        assert grade(exam, program, Suite.PLUS)[Suite.PLUS].verdict is CodeVerdict.PASSED
+
+
 BASE_FIRST = "def check(candidate):\n    assert candidate(0) == 1\n    assert candidate(1) == 2\n"
 BY_ANSWER = (
     "def check(candidate):\n    assert candidate(0) in (1, 7)\n    assert candidate(1 + candidate(0) // 7)\n"
